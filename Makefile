@@ -1,0 +1,54 @@
+# `make` alone lists what there is. Everything runs in .venv, which `make install` makes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help install test lint format types docs demo bench-boxes clean
+
+help: ## show this list
+	@echo "Aurora. Targets:"
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+install: $(INSTALLED) ## make .venv with Aurora (editable) and the test tools
+
+# Made anew only when what is to be installed has changed.
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Aurora needs Python 3.11 or later; '$(PYTHON)' is $$($(PYTHON) --version 2>/dev/null || echo missing)."; \
+		echo "Way out: install a newer Python and say which: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "'$(PYTHON)' cannot make virtual environments. Way out: install its venv package (Debian: apt install python3-venv)."; exit 1; }
+	@echo "Making $(VENV) with $$($(PYTHON) --version) ..."
+	@$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --constraint constraints.txt --editable '.[test]'
+	@touch $@
+
+test: lint types ## install, lint, check types, and run all tests and documentation examples
+	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+lint: install ## ruff: rules and format, nothing changed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install ## mypy, strict
+	$(BIN)/mypy
+
+format: install ## ruff: put the code in form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: install ## write the reference pages that come from the code
+	$(BIN)/python -m docs.generate
+
+demo: install ## the feed-alarms case study: generate a feed, run it, show the alarms, draw the network
+	$(BIN)/python -m case_studies.feed_alarms.demo $(DEMO_ARGS)
+
+bench-boxes: install ## the boxes against Polars over the same data (BENCH_ARGS=--quick for a tenth of it)
+	$(BIN)/python -m benchmarks.boxes $(BENCH_ARGS)
+
+clean: ## remove .venv and what tools leave behind
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist out

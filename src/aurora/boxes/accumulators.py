@@ -1,0 +1,322 @@
+"""Accumulators: partial aggregates that rows are lifted into, that combine in order, and that give a value at last.
+
+An accumulator's state is a tuple of columns with one entry per cell (a row, a pane, a window). ``combine`` folds
+entries into slots strictly in the order in which they stand. Rows fold into a pane in arc order and panes combine
+into a window in pane order, so the result of a window does not depend on how the stream was cut into trains.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from aurora.boxes.segments import accumulate
+from aurora.model.train import Ints
+from aurora.model.types import DURATION, INT, Type
+
+Array = npt.NDArray[Any]
+Column = Array | pl.Series
+State = tuple[Column, ...]
+
+_LOW_BITS = np.int64(0xFFFFFFFF)
+
+
+def take(state: State, rows: Ints) -> State:
+    return tuple(column[rows] for column in state)
+
+
+def concat(states: list[State]) -> State:
+    """One state after the other."""
+    if len(states) == 1:
+        return states[0]
+    columns: list[Column] = []
+    for parts in zip(*states, strict=True):
+        if isinstance(parts[0], pl.Series):
+            columns.append(pl.concat(parts, rechunk=True))
+        else:
+            columns.append(np.concatenate(parts))
+    return tuple(columns)
+
+
+def is_valid(values: pl.Series) -> npt.NDArray[np.bool_]:
+    if not values.null_count():
+        return np.ones(len(values), bool)
+    return values.is_not_null().to_numpy()
+
+
+def numbers(values: pl.Series, fill: float) -> Array:
+    """The physical numbers behind a column, with ``fill`` where it is NULL."""
+    physical = values.cast(pl.Int64) if values.dtype == pl.Boolean else values.to_physical()
+    return (physical.fill_null(fill) if physical.null_count() else physical).to_numpy()
+
+
+def sums(slots: Ints, size: int, weights: Array) -> Array:
+    """Exact integer sums per slot."""
+    out = np.zeros(size, np.int64)
+    np.add.at(out, slots, weights)
+    return out
+
+
+def restored(physical: Array, missing: npt.NDArray[np.bool_], kind: Type) -> pl.Series:
+    """A column of the given type from physical numbers, NULL where they are missing."""
+    series = pl.Series(physical)
+    if missing.any():
+        series = series.set(pl.Series(missing), None)
+    return series.cast(kind.to_polars())
+
+
+class Accumulator(ABC):
+    """How one aggregate call is computed. ``keys`` are order values, for accumulators that follow the box's order."""
+
+    @abstractmethod
+    def lift(self, values: pl.Series, keys: Array) -> State:
+        """Every row as a state of its own. NULL rows count for nothing."""
+
+    @abstractmethod
+    def combine(self, state: State, slots: Ints, size: int) -> State:
+        """Entries folded into ``size`` slots, in the order in which they stand."""
+
+    @abstractmethod
+    def scan(self, state: State, starts: Ints) -> State:
+        """The running fold within each segment of entries."""
+
+    @abstractmethod
+    def final(self, state: State) -> pl.Series:
+        """The values of the aggregate."""
+
+
+class Count(Accumulator):
+    def lift(self, values: pl.Series, keys: Array) -> State:
+        return (is_valid(values).astype(np.int64),)
+
+    def combine(self, state: State, slots: Ints, size: int) -> State:
+        return (sums(slots, size, state[0]),)
+
+    def scan(self, state: State, starts: Ints) -> State:
+        return (running_sum(state[0], starts),)
+
+    def final(self, state: State) -> pl.Series:
+        return pl.Series(state[0])
+
+
+def running_sum(values: Column, starts: Ints) -> Array:
+    """Running sums of integers within segments; integers are exact, so a difference of two running sums will do."""
+    total = np.cumsum(values)
+    before = np.where(starts > 0, total[starts - 1], 0)
+    return total - np.repeat(before, np.diff(starts, append=len(total)))
+
+
+class DoubleSum(Accumulator):
+    """Sum or average of doubles."""
+
+    def __init__(self, *, average: bool) -> None:
+        self._average = average
+
+    def lift(self, values: pl.Series, keys: Array) -> State:
+        return numbers(values, 0.0), is_valid(values).astype(np.int64)
+
+    def combine(self, state: State, slots: Ints, size: int) -> State:
+        return np.bincount(slots, state[0], size), sums(slots, size, state[1])
+
+    def scan(self, state: State, starts: Ints) -> State:
+        return accumulate(np.add, np.asarray(state[0]), starts), running_sum(state[1], starts)
+
+    def final(self, state: State) -> pl.Series:
+        total, n = np.asarray(state[0]), np.asarray(state[1])
+        value = total / np.maximum(n, 1) if self._average else total
+        return restored(value, n == 0, Type("double"))
+
+
+class IntegerSum(Accumulator):
+    """Sum or average of 64-bit integers, exact: kept in two halves, so that only the final total can overflow."""
+
+    def __init__(self, kind: Type, *, average: bool) -> None:
+        self._kind = kind
+        self._average = average
+
+    def lift(self, values: pl.Series, keys: Array) -> State:
+        x = numbers(values, 0)
+        return x >> 32, x & _LOW_BITS, is_valid(values).astype(np.int64)
+
+    def combine(self, state: State, slots: Ints, size: int) -> State:
+        return tuple(sums(slots, size, np.asarray(column)) for column in state)
+
+    def scan(self, state: State, starts: Ints) -> State:
+        return tuple(running_sum(column, starts) for column in state)
+
+    def final(self, state: State) -> pl.Series:
+        high, low, n = (np.asarray(column) for column in state)
+        high = high + (low >> 32)
+        low = low & _LOW_BITS
+        if self._average:
+            mean = (high.astype(np.float64) * 2.0**32 + low) / np.maximum(n, 1)
+            if self._kind == DURATION:
+                return restored(np.round(mean).astype(np.int64), n == 0, DURATION)
+            return restored(mean, n == 0, Type("double"))
+        overflow = (high < -(2**31)) | (high >= 2**31)
+        return restored(np.where(overflow, 0, high) << 32 | low, (n == 0) | overflow, self._kind)
+
+
+class Extreme(Accumulator):
+    """Least or greatest of a column that is numbers underneath. NaN is greater than every other double."""
+
+    def __init__(self, kind: Type, *, greatest: bool) -> None:
+        self._kind = kind
+        real = kind == Type("double")
+        limits = (-np.inf, np.nan) if real else (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
+        self._nothing = limits[0] if greatest else limits[1]
+        # fmin passes NaN over where there is anything else; maximum lets NaN win.
+        self._ufunc = np.maximum if greatest else np.fmin if real else np.minimum
+
+    def lift(self, values: pl.Series, keys: Array) -> State:
+        return numbers(values, self._nothing), is_valid(values).astype(np.int64)
+
+    def combine(self, state: State, slots: Ints, size: int) -> State:
+        best = np.full(size, self._nothing, np.asarray(state[0]).dtype)
+        self._ufunc.at(best, slots, state[0])
+        return best, sums(slots, size, np.asarray(state[1]))
+
+    def scan(self, state: State, starts: Ints) -> State:
+        return accumulate(self._ufunc, np.asarray(state[0]), starts), running_sum(state[1], starts)
+
+    def final(self, state: State) -> pl.Series:
+        best, n = np.asarray(state[0]), np.asarray(state[1])
+        if self._kind == Type("bool"):
+            return restored((best == 1).astype(np.int64), n == 0, INT).cast(pl.Boolean)
+        return restored(best, n == 0, self._kind)
+
+
+class Moments(Accumulator):
+    """Sample variance or standard deviation from sums of differences to a first value.
+
+    Differences to a value among the data keep the sums small, so that a large mean does not drown the spread.
+    """
+
+    def __init__(self, *, root: bool) -> None:
+        self._root = root
+
+    def lift(self, values: pl.Series, keys: Array) -> State:
+        zeros = np.zeros(len(values))
+        return is_valid(values).astype(np.int64), numbers(values, 0).astype(np.float64), zeros, zeros
+
+    def _about(self, state: State, pivot: Array) -> State:
+        """The same moments taken about other pivots."""
+        n, old, first, second = (np.asarray(column) for column in state)
+        with np.errstate(invalid="ignore", over="ignore"):
+            shift = np.where(n > 0, old - pivot, 0.0)
+            return n, pivot, first + n * shift, second + 2 * shift * first + n * shift * shift
+
+    def combine(self, state: State, slots: Ints, size: int) -> State:
+        filled = np.flatnonzero(np.asarray(state[0]))
+        pivot = np.zeros(size)
+        pivot[slots[filled[::-1]]] = np.asarray(state[1])[filled[::-1]]
+        n, _, first, second = self._about(state, pivot[slots])
+        return sums(slots, size, np.asarray(n)), pivot, np.bincount(slots, first, size), np.bincount(slots, second, size)
+
+    def scan(self, state: State, starts: Ints) -> State:
+        segment = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(state[0])))
+        pivots = self.combine(state, segment, len(starts))[1]
+        n, pivot, first, second = self._about(state, np.asarray(pivots)[segment])
+        return (
+            running_sum(n, starts),
+            pivot,
+            accumulate(np.add, np.asarray(first), starts),
+            accumulate(np.add, np.asarray(second), starts),
+        )
+
+    def final(self, state: State) -> pl.Series:
+        n, _, first, second = (np.asarray(column) for column in state)
+        with np.errstate(invalid="ignore", over="ignore"):
+            spread = (second - first * first / np.maximum(n, 1)) / np.maximum(n - 1, 1)
+            spread = np.where(spread < 0, 0.0, spread)
+        return restored(np.sqrt(spread) if self._root else spread, n < 2, Type("double"))
+
+
+class Pick(Accumulator):
+    """One of the values: first or last in the box's order, or the least or greatest of a text column."""
+
+    def __init__(self, *, last: bool, by_value: bool = False) -> None:
+        self._last = last
+        self._by_value = by_value
+
+    def lift(self, values: pl.Series, keys: Array) -> State:
+        return keys, values
+
+    def _ranks(self, keys: Column, values: Column) -> Array:
+        if self._by_value:
+            assert isinstance(values, pl.Series)
+            return values.rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        return np.asarray(keys)
+
+    def combine(self, state: State, slots: Ints, size: int) -> State:
+        keys, values = np.asarray(state[0]), state[1]
+        assert isinstance(values, pl.Series)
+        rows = np.flatnonzero(is_valid(values))
+        ranks = self._ranks(keys, values)[rows]
+        if len(ranks) > 1 and not bool((ranks[1:] >= ranks[:-1]).all()):
+            rows = rows[np.argsort(ranks, kind="stable")]
+        if not self._last:
+            rows = rows[::-1]
+        chosen = np.full(size, -1, np.int64)
+        chosen[slots[rows]] = rows
+        return self._at(state, chosen)
+
+    def _at(self, state: State, chosen: Ints) -> State:
+        keys, values = np.asarray(state[0]), state[1]
+        assert isinstance(values, pl.Series)
+        if not len(keys):
+            return np.zeros(len(chosen), keys.dtype), pl.Series([None] * len(chosen), dtype=values.dtype)
+        none = chosen < 0
+        safe = np.where(none, 0, chosen)
+        picked = values[safe]
+        return keys[safe], picked.set(pl.Series(none), None) if none.any() else picked
+
+    def scan(self, state: State, starts: Ints) -> State:
+        keys, values = state
+        assert isinstance(values, pl.Series)
+        rows, width = np.arange(len(values)), len(values) + 1
+        ranks = np.unique(self._ranks(keys, values), return_inverse=True)[1]
+        # The best so far by (rank, position), packed into one integer.
+        nothing = -1 if self._last else np.iinfo(np.int64).max
+        scores = np.where(is_valid(values), ranks * width + rows, nothing)
+        best = accumulate(np.maximum if self._last else np.minimum, scores, starts)
+        chosen = np.where(best == nothing, -1, best % width)
+        return self._at(state, chosen)
+
+    def final(self, state: State) -> pl.Series:
+        assert isinstance(state[1], pl.Series)
+        return state[1]
+
+
+class Delta(Accumulator):
+    """Last minus first, in the box's order."""
+
+    def __init__(self, argument: Type, result: Type) -> None:
+        self._integer = argument != Type("double")
+        self._result = result
+        self._first = Pick(last=False)
+        self._last = Pick(last=True)
+
+    def lift(self, values: pl.Series, keys: Array) -> State:
+        return self._first.lift(values, keys) * 2
+
+    def combine(self, state: State, slots: Ints, size: int) -> State:
+        return self._first.combine(state[:2], slots, size) + self._last.combine(state[2:], slots, size)
+
+    def scan(self, state: State, starts: Ints) -> State:
+        return self._first.scan(state[:2], starts) + self._last.scan(state[2:], starts)
+
+    def final(self, state: State) -> pl.Series:
+        first, last = self._first.final(state[:2]), self._last.final(state[2:])
+        missing = ~is_valid(first)
+        low, high = numbers(first, 0), numbers(last, 0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            difference = high - low
+        if self._integer:
+            # The sign of a difference is that of high < low, unless it overflowed.
+            missing |= (difference < 0) != (high < low)
+        return restored(difference, missing, self._result)

@@ -1,0 +1,307 @@
+"""aggregate: functions over windows of a stream, per group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from aurora.boxes.aggregation import Aggregation, order_series, order_values
+from aurora.boxes.closing import AtEnd, ByGroup, ByProgress, Closing
+from aurora.boxes.grid import Grid
+from aurora.boxes.groups import Appearance, GroupIndex
+from aurora.boxes.kernel import BaseKernel, typed_aggregates
+from aurora.boxes.late import late_train
+from aurora.boxes.merge import Merge
+from aurora.boxes.order import AsTheyCome, CountSlack, Delivery, Gate, Rows, TimeSlack
+from aurora.boxes.ordered import OrderedBox, amount, check_unique, numpy_type, ordered_columns
+from aurora.boxes.tuple_windows import TupleWindows
+from aurora.boxes.value_windows import PaneWindows, Results, TimedWindows
+from aurora.errors import Report
+from aurora.expressions import Aggregates, Scope, analyse_aggregates
+from aurora.model.box import LATE, OUT, Kernel, box_kind
+from aurora.model.quantities import Tuples
+from aurora.model.schema import ArcType, Schema
+from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Progress, Train
+from aurora.model.types import INT, Type
+from aurora.model.window import ARRIVAL_ORDER, Window, check_quantity
+
+
+@box_kind
+class Aggregate(OrderedBox):
+    """Aggregates over windows: of some tuples of a group, or of a range of the order column's values.
+
+    ``compute`` holds expressions of aggregates. A value window puts out the group columns, the order column with the
+    window's start, and what was computed; a tuple window the group columns and what was computed.
+
+    >>> from aurora.testing import run_rows
+    >>> rows = [{"t": 1, "x": 4.0}, {"t": 7, "x": 8.0}, {"t": 11, "x": 1.0}, {"t": 25, "x": 3.0}]
+    >>> run_rows('''
+    ... aurora: 1
+    ... network: example
+    ... streams: {s: {schema: {t: int, x: double}}}
+    ... boxes:
+    ...   means: {kind: aggregate, in: s, order_by: t, window: {size: 10, advance: 10}, compute: {mean: avg(x)}}
+    ... outputs: {out: {from: means}}
+    ... ''', {"s": rows}).rows("out")
+    [(0, 6.0), (10, 1.0), (20, 3.0)]
+    """
+
+    kind: ClassVar[str] = "aggregate"
+
+    window: Window
+    compute: Annotated[dict[str, str], Field(min_length=1)]
+
+    def shape(self) -> Window:
+        """The window with everything said that the kind of box implies."""
+        return self.window
+
+    def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
+        (arc,) = inputs
+        order = self.check_order(arc.schema, report)
+        before = len(report.errors)
+        self._check_window(arc.schema, order, report.at("window"))
+        aggregates = self._aggregates(arc, order, report.at("compute"))
+        ports = {LATE: arc} if self.late else {}
+        if order is None or aggregates is None or len(report.errors) > before:
+            return ports
+        grouping = self.grouping(arc)
+        if any(name not in arc.schema for name in grouping):
+            return ports
+        columns: list[tuple[str, Type]] = [(name, arc.schema[name]) for name in grouping]
+        if self.shape().value_based:
+            columns.append((self.order_by, order))
+        columns += [(name, final.type) for name, final in aggregates.finals.items()]
+        if not check_unique([name for name, _ in columns], report.at("compute")):
+            return ports
+        return {OUT: ArcType(Schema(dict(columns)), arc.grouping), **ports}
+
+    def _aggregates(self, arc: ArcType, order: Type | None, report: Report) -> Aggregates | None:
+        scope = Scope.of(arc.schema)
+        grouping = [name for name in self.grouping(arc) if name in arc.schema]
+        return typed_aggregates(self.compute, scope, report, grouping=grouping, window_type=order or INT)
+
+    def _check_window(self, schema: Schema, order: Type | None, report: Report) -> None:
+        window = self.shape()
+        axis = None if self.order_by == ARRIVAL_ORDER else order
+        check_quantity(window.size, axis, report.at("size"), positive=True)
+        check_quantity(window.step, axis, report.at("advance"), positive=True)
+        if window.timeout is not None:
+            check_quantity(window.timeout, None, report.at("timeout"), positive=True)
+        if isinstance(window.size, Tuples) != isinstance(window.step, Tuples):
+            report.at("advance").add(
+                "mixed-window",
+                f"the size is {window.size}, but the advance is {window.step}",
+                "give both in tuples, or both in values of the order column",
+            )
+        if window.value_based and self.order_by == ARRIVAL_ORDER:
+            report.add(
+                "window-without-order",
+                f"a window of {window.size} needs a column to measure, but the order is that of arrival",
+                "state the column with order_by, or give the size in tuples",
+                choices=ordered_columns(schema),
+            )
+        if not window.value_based and (window.emit_empty or window.align != "origin"):
+            report.add(
+                "value-window-only",
+                "align and emit_empty have no meaning for a window of tuples",
+                "leave them out, or give the size in values of the order column",
+            )
+
+    def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
+        (arc,) = inputs
+        grouping = self.grouping(arc)
+        order = INT if self.order_by == ARRIVAL_ORDER else arc.schema[self.order_by]
+        aggregates = analyse_aggregates(self.compute, Scope.of(arc.schema), grouping=grouping, window_type=order)
+        return AggregateKernel(self, arc.schema, grouping, order, Aggregation(aggregates, arc.schema, grouping))
+
+
+class AggregateKernel(BaseKernel):
+    """Orders its rows, folds them into windows, and puts out the windows that close.
+
+    A box with a timeout waits for word of progress, because a timeout may fall due between any two of its tuples.
+    """
+
+    def __init__(
+        self, box: Aggregate, schema: Schema, grouping: Sequence[str], order: Type, aggregation: Aggregation
+    ) -> None:
+        self._window = box.shape()
+        self._order_by = None if box.order_by == ARRIVAL_ORDER else box.order_by
+        self._order = order
+        self._late_port = box.late
+        self._aggregation = aggregation
+        self._groups = GroupIndex(grouping, schema)
+        self._appearance = Appearance()
+        self._waiting = Merge(1, Train.empty(schema))
+        self._nothing = Train.empty(schema).frame
+        self._timed = self._window.timeout is not None
+        self._gate: Gate | None = None
+        self._delivery: Delivery = AsTheyCome()
+        dtype = numpy_type(order)
+        if self._order_by is not None and isinstance(box.slack, Tuples):
+            self._delivery = CountSlack(box.slack.n, dtype)
+        elif self._order_by is not None and self._window.value_based:
+            self._gate = Gate(amount(box.slack, order), dtype)
+        elif self._order_by is not None:
+            self._delivery = TimeSlack(amount(box.slack, order), dtype)
+        self._windows = self._make_windows()
+
+    def _make_windows(self) -> PaneWindows | TimedWindows | TupleWindows:
+        window = self._window
+        timeout_us = None if window.timeout is None else window.timeout.us
+        if isinstance(window.size, Tuples) and isinstance(window.step, Tuples):
+            none = np.empty(0, numpy_type(self._order))
+            return TupleWindows(self._aggregation, window.size.n, window.step.n, timeout_us, none)
+        whole = numpy_type(self._order) is np.int64
+        panes = whole and timeout_us is None
+        grid = Grid(amount(window.size, self._order), amount(window.step, self._order), whole=whole, panes=panes)
+        first, empty = window.align == "first", window.emit_empty
+        if panes:
+            return PaneWindows(self._aggregation, grid, align_first=first, emit_empty=empty)
+        return TimedWindows(self._aggregation, grid, align_first=first, emit_empty=empty, timeout_us=timeout_us)
+
+    def process(self, port: int, train: Train) -> Emission:
+        if self._timed:
+            self._waiting.put(port, train)
+            return NOTHING
+        return self._run(train.frame, None)
+
+    def advance(self, progress: Progress) -> Emission:
+        if progress.end:
+            return self._flush(progress)
+        if not self._timed:
+            return NOTHING
+        train = self._waiting.take()
+        return self._run(self._nothing if train is None else train.frame, progress)
+
+    def _run(self, frame: pl.DataFrame, progress: Progress | None) -> Emission:
+        late: list[pl.DataFrame] = []
+        if self._order_by is None:
+            values = frame.get_column(ORDER).to_numpy() >> 1
+        else:
+            values, known = order_values(frame, self._order_by)
+            if not known.all():
+                late.append(frame.filter(pl.Series(~known)))
+                frame, values = frame.filter(pl.Series(known)), values[known]
+        rows = Rows(frame, self._groups.codes(frame), values)
+        closing: Closing | None = None
+        if self._gate is not None:
+            at = self._gate.progress_at(values)
+            closing = ByProgress(at, self._gate.progress, rows.hidden(ORDER), rows.hidden(CLOCK))
+            behind = values < at
+            if behind.any():
+                late.append(frame.filter(pl.Series(behind)))
+                rows = rows.only(~behind)
+        else:
+            rows, behind_rows = self._delivery.push(rows)
+            late.append(behind_rows.frame)
+        return self._take(rows, closing, late, progress)
+
+    def _take(
+        self, rows: Rows, closing: Closing | None, late: list[pl.DataFrame], progress: Progress | None
+    ) -> Emission:
+        """Gives the ordered rows to the windows."""
+        windows = self._windows
+        if not isinstance(windows, TupleWindows):
+            early = windows.origins.early(rows)
+            if early.any():
+                late.append(rows.frame.filter(pl.Series(early)))
+                rows = rows.only(~early)
+        self._appearance.note(rows.codes)
+        partials, nulled = self._aggregation.lift(rows.frame, rows.values)
+        if isinstance(windows, TupleWindows):
+            results = windows.add(rows, partials, progress)
+        else:
+            if closing is None:
+                assert isinstance(self._delivery, CountSlack)
+                closing = ByGroup(rows, self._delivery.highest.values)
+            results = windows.add(rows, partials, closing, progress)
+        return self._emission(results, late, nulled)
+
+    def _emission(self, results: Results | None, late: list[pl.DataFrame], nulled: int = 0) -> Emission:
+        trains = {}
+        if results is not None:
+            train, faults = self._train(results)
+            trains[OUT] = train
+            nulled += faults
+        n_late = sum(frame.height for frame in late)
+        if n_late and self._late_port:
+            trains[LATE] = late_train(late)
+        return Emission(trains, late=n_late, nulled=nulled)
+
+    def _train(self, results: Results) -> tuple[Train, int]:
+        """The windows in the order in which they come out: by what made them, then window start, then group."""
+        ranks = self._appearance.of(results.codes)
+        starts = results.starts
+        if results.timed_out.any():
+            rank_first = np.where(results.timed_out, 0, starts)
+            keys = (starts, ranks, rank_first, results.row, ~results.timed_out, results.clock, results.order)
+            order = np.lexsort(keys)
+        else:
+            order = np.lexsort((ranks, starts, results.row))
+        codes, starts, ends = results.codes[order], starts[order], results.ends[order]
+        partials = [tuple(column[order] for column in state) for state in results.partials]
+        name = "__order_value" if self._order_by is None else self._order_by
+        start_column = order_series(name, starts, self._order)
+        visible, nulled = self._aggregation.columns(
+            partials,
+            self._groups.keys_of(codes),
+            start_column if self._window.value_based else None,
+            timed_out=results.timed_out[order],
+            bounds=(start_column, order_series(name, ends, self._order)),
+        )
+        arrivals = self._aggregation.arrivals(partials)
+        return Train.of(visible, results.order[order], results.clock[order], arrivals), nulled
+
+    def _flush(self, progress: Progress) -> Emission:
+        emissions = []
+        flushed = self._delivery.flush(progress.end_order, progress.clock)
+        if flushed is not None:
+            rows, late = flushed
+            emissions.append(self._take(rows, None, [late.frame], progress))
+        if not isinstance(self._windows, TupleWindows):
+            none = Rows(self._nothing, np.empty(0, np.int64), np.empty(0, numpy_type(self._order)))
+            closing = AtEnd.at(progress.end_order, progress.clock)
+            emissions.append(
+                self._emission(self._windows.add(none, self._aggregation.nothing, closing, progress), [])
+            )
+        return joined(emissions)
+
+    def state(self) -> dict[str, pl.DataFrame]:
+        parts = {
+            "groups": self._groups.keys,
+            "appearance": self._appearance.state(),
+            **{f"waiting.{name}": frame for name, frame in self._waiting.state().items()},
+            **{f"delivery.{name}": frame for name, frame in self._delivery.state().items()},
+            **{f"windows.{name}": frame for name, frame in self._windows.state().items()},
+        }
+        return parts if self._gate is None else {**parts, "gate": self._gate.state()}
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        self._groups.load(state["groups"])
+        self._appearance.load(state["appearance"])
+        self._waiting.load(part(state, "waiting"))
+        self._delivery.load(part(state, "delivery"))
+        self._windows.load(part(state, "windows"))
+        if self._gate is not None:
+            self._gate.load(state["gate"])
+
+
+def part(state: Mapping[str, pl.DataFrame], prefix: str) -> dict[str, pl.DataFrame]:
+    """The frames of one component of a kernel."""
+    start = prefix + "."
+    return {name.removeprefix(start): frame for name, frame in state.items() if name.startswith(start)}
+
+
+def joined(emissions: Sequence[Emission]) -> Emission:
+    """Emissions one after the other, as one."""
+    ports = {port for emission in emissions for port in emission.trains}
+    return Emission(
+        {port: Train.concat([e.trains[port] for e in emissions if port in e.trains]) for port in ports},
+        late=sum(e.late for e in emissions),
+        nulled=sum(e.nulled for e in emissions),
+        rejected=sum(e.rejected for e in emissions),
+    )

@@ -1,0 +1,203 @@
+"""The aggregate calls of one box, computed together: rows become partials, partials combine, partials give columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from aurora.boxes import bags
+from aurora.boxes.accumulators import (
+    Accumulator,
+    Array,
+    Column,
+    Count,
+    Delta,
+    DoubleSum,
+    Extreme,
+    IntegerSum,
+    Moments,
+    Pick,
+    State,
+    concat,
+    take,
+)
+from aurora.boxes.kernel import Projection
+from aurora.expressions import AggregateCall, Aggregates, Compiled
+from aurora.model.schema import Schema
+from aurora.model.train import ARRIVAL, Ints
+from aurora.model.types import BINARY, BOOL, DOUBLE, INT, STRING, Type
+
+TIMED_OUT = "__timed_out"
+WINDOW_START = "__window_start"
+WINDOW_END = "__window_end"
+
+Partials = list[State]
+"""One state per aggregate call; the first entry is the earliest arrival time."""
+
+
+def accumulator_for(call: AggregateCall) -> Accumulator:
+    """How a call is computed, by its function and its argument's type."""
+    argument = BOOL if call.argument is None else call.argument.type
+    match call.function:
+        case "count_all" | "count":
+            return Count()
+        case "sum" | "avg":
+            average = call.function == "avg"
+            return DoubleSum(average=average) if argument == DOUBLE else IntegerSum(argument, average=average)
+        case "min" | "max" if argument in (STRING, BINARY):
+            return Pick(last=call.function == "max", by_value=True)
+        case "min" | "max":
+            return Extreme(argument, greatest=call.function == "max")
+        case "bool_and" | "bool_or":
+            return Extreme(BOOL, greatest=call.function == "bool_or")
+        case "first" | "any_value" | "last":
+            return Pick(last=call.function == "last")
+        case "delta":
+            return Delta(argument, call.type)
+        case "stddev" | "variance":
+            return Moments(root=call.function == "stddev")
+        case "count_distinct":
+            return bags.distinct_count(call.type)
+        case "median":
+            return bags.quantile(call.type, 0.5)
+        case "quantile":
+            return bags.quantile(call.type, call.parameters[0])
+        case "collect":
+            return bags.collected(call.type)
+        case name:
+            return bags.user_defined(call.type, name)
+
+
+def _argument(call: AggregateCall) -> Compiled | None:
+    """What is lifted for a call: its argument where the call's filter holds; None for a plain count(*)."""
+    compiled = None if call.argument is None else call.argument.compile()
+    if call.where is None:
+        return compiled
+    where = call.where.compile()
+    value = pl.lit(True) if compiled is None else compiled.value
+    faults = [f for f in (None if compiled is None else compiled.faults, where.faults) if f is not None]
+    return Compiled(
+        pl.when(where.value.fill_null(False)).then(value), pl.sum_horizontal(faults) if faults else None
+    )
+
+
+class Aggregation:
+    """All aggregate calls of one box."""
+
+    def __init__(self, aggregates: Aggregates, schema: Schema, grouping: Sequence[str]) -> None:
+        self._accumulators: list[Accumulator] = [Extreme(INT, greatest=False)]
+        self._accumulators += [accumulator_for(call) for call in aggregates.calls]
+        self._slots = [call.slot for call in aggregates.calls]
+        arguments = {call.slot: _argument(call) for call in aggregates.calls}
+        compiled = {slot: c for slot, c in arguments.items() if c is not None}
+        self._arguments = Projection.of_compiled(compiled, keep=(ARRIVAL,))
+        self._plain_counts = {slot for slot, c in arguments.items() if c is None}
+        used = {name for final in aggregates.finals.values() for name in final.columns}
+        self._extras = [name for name in (TIMED_OUT, WINDOW_START, WINDOW_END) if name in used]
+        self._finals = Projection(aggregates.finals, keep=())
+        self._names = list(aggregates.finals)
+        self._grouping = list(grouping)
+        self.nothing: Partials = self._empty(schema)
+        """Partials of no row at all."""
+
+    def _empty(self, schema: Schema) -> Partials:
+        frame = pl.DataFrame(schema={**schema.to_polars(), ARRIVAL: pl.Int64()})
+        return self.lift(frame, np.empty(0, np.int64))[0]
+
+    def lift(self, frame: pl.DataFrame, keys: Array) -> tuple[Partials, int]:
+        """Every row as partials of its own, and how many values faults made NULL."""
+        arguments, nulled = self._arguments(frame)
+        partials = [self._accumulators[0].lift(arguments.get_column(ARRIVAL), keys)]
+        for slot, accumulator in zip(self._slots, self._accumulators[1:], strict=True):
+            if slot in self._plain_counts:
+                partials.append((np.ones(frame.height, np.int64),))
+            else:
+                partials.append(accumulator.lift(arguments.get_column(slot), keys))
+        return partials, nulled
+
+    def combine(self, partials: Partials, slots: Ints, size: int) -> Partials:
+        return [a.combine(s, slots, size) for a, s in zip(self._accumulators, partials, strict=True)]
+
+    def scan(self, partials: Partials, starts: Ints) -> Partials:
+        return [a.scan(s, starts) for a, s in zip(self._accumulators, partials, strict=True)]
+
+    def nothings(self, size: int) -> Partials:
+        """Partials of ``size`` empty cells."""
+        return self.combine(self.nothing, np.empty(0, np.int64), size)
+
+    def arrivals(self, partials: Partials) -> Ints:
+        return np.asarray(partials[0][0])
+
+    def columns(
+        self,
+        partials: Partials,
+        keys: pl.DataFrame,
+        order: pl.Series | None,
+        *,
+        timed_out: npt.NDArray[np.bool_] | None = None,
+        bounds: tuple[pl.Series, pl.Series] | None = None,
+    ) -> tuple[pl.DataFrame, int]:
+        """The box's output: group columns, the order column if there is one, then what was computed."""
+        size = len(np.asarray(partials[0][0]))
+        slots = [
+            accumulator.final(state).alias(slot)
+            for slot, accumulator, state in zip(self._slots, self._accumulators[1:], partials[1:], strict=True)
+        ]
+        extras: dict[str, Any] = {TIMED_OUT: np.zeros(size, bool) if timed_out is None else timed_out}
+        if bounds is not None:
+            extras[WINDOW_START], extras[WINDOW_END] = bounds
+        group = [keys.get_column(name) for name in self._grouping]
+        frame = pl.DataFrame([*group, *slots, *(pl.Series(name, extras[name]) for name in self._extras)])
+        if not frame.width:
+            frame = pl.DataFrame({TIMED_OUT: extras[TIMED_OUT]})
+        computed, nulled = self._finals(frame)
+        before = [*group] if order is None else [*group, order]
+        return pl.DataFrame([*before, *computed.get_columns()]), nulled
+
+    def to_frame(self, partials: Partials) -> pl.DataFrame:
+        """Partials as a frame, for a snapshot."""
+        columns = {f"{i}.{j}": column for i, state in enumerate(partials) for j, column in enumerate(state)}
+        return pl.DataFrame({name: pl.Series(name, column) for name, column in columns.items()})
+
+    def from_frame(self, frame: pl.DataFrame) -> Partials:
+        return [
+            tuple(_like(column, frame.get_column(f"{i}.{j}")) for j, column in enumerate(state))
+            for i, state in enumerate(self.nothing)
+        ]
+
+
+def _like(example: Column, series: pl.Series) -> Column:
+    return series if isinstance(example, pl.Series) else series.to_numpy()
+
+
+def take_partials(partials: Partials, rows: Any) -> Partials:
+    return [take(state, rows) for state in partials]
+
+
+def concat_partials(parts: Sequence[Partials]) -> Partials:
+    if len(parts) == 1:
+        return parts[0]
+    return [concat(list(states)) for states in zip(*parts, strict=True)]
+
+
+def order_values(frame: pl.DataFrame, column: str) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """The numbers behind an order column, and which rows have one (NULL and NaN are out of every order)."""
+    series = frame.get_column(column).to_physical()
+    missing = series.is_null()
+    if series.dtype == pl.Float64:
+        missing = missing | series.is_nan().fill_null(False)
+    fill = 0.0 if series.dtype == pl.Float64 else 0
+    return series.fill_null(fill).to_numpy(), ~missing.to_numpy()
+
+
+def order_series(name: str, values: Array, kind: Type) -> pl.Series:
+    """Order values as a column of the order column's type."""
+    if kind == DOUBLE:
+        return pl.Series(name, values, dtype=pl.Float64)
+    whole = pl.Series(name, values, dtype=pl.Int64)
+    return whole if kind == INT else whole.cast(kind.to_polars())
+

@@ -1,0 +1,82 @@
+"""When value windows close, and on which row: by the stream's progress, or by their own group's values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from aurora.boxes.order import Rows
+from aurora.boxes.segments import Array, search, stable_order
+from aurora.model.train import CLOCK, ORDER, Ints
+
+
+class Closing(Protocol):
+    """How far one train took the stream. ``order`` and ``clock`` are those of its rows."""
+
+    order: Ints
+    clock: Ints
+
+    def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
+        """The first row at which each window's end is reached; ``len(order)`` where it is not."""
+
+    def limits(self, codes: Ints) -> Array:
+        """How far the groups have come after the train."""
+
+
+@dataclass(frozen=True)
+class ByProgress:
+    """Time slack: one progress for all groups."""
+
+    progress: Array
+    now: float
+    order: Ints
+    clock: Ints
+
+    def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
+        return np.searchsorted(self.progress, ends, side="left")
+
+    def limits(self, codes: Ints) -> Array:
+        return np.full(len(codes), self.now, self.progress.dtype)
+
+
+class ByGroup:
+    """Count slack: a window closes when its own group delivers a value at or past its end."""
+
+    def __init__(self, rows: Rows, highest: Array) -> None:
+        self.order, self.clock = rows.hidden(ORDER), rows.hidden(CLOCK)
+        self._layout = stable_order(rows.codes)
+        self._codes = rows.codes[self._layout]
+        self._values = rows.values[self._layout]
+        self._highest = highest
+
+    def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
+        none = len(self._codes)
+        if not none:
+            return np.full(len(codes), none)
+        found = search(self._codes, self._values, codes, ends)
+        inside = np.minimum(found, none - 1)
+        reached = (found < none) & (self._codes[inside] == codes)
+        return np.where(reached, self._layout[inside], none)
+
+    def limits(self, codes: Ints) -> Array:
+        return self._highest[codes]
+
+
+@dataclass(frozen=True)
+class AtEnd:
+    """The end of the input: every window closes."""
+
+    order: Ints
+    clock: Ints
+
+    @classmethod
+    def at(cls, order: int, clock: int) -> AtEnd:
+        return cls(np.array([order]), np.array([clock]))
+
+    def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
+        return np.zeros(len(codes), np.int64)
+
+    def limits(self, codes: Ints) -> Array:
+        return np.full(len(codes), np.inf)

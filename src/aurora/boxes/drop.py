@@ -1,0 +1,91 @@
+"""drop: discards tuples, at random at a rate or by a condition. People may place it; so does the load shedder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import Field, model_validator
+
+from aurora.boxes.kernel import BaseKernel, Projection, typed
+from aurora.errors import Report
+from aurora.expressions import Scope, analyse
+from aurora.model.box import OUT, Box, Kernel, box_kind
+from aurora.model.schema import ArcType
+from aurora.model.train import ORDER, Emission, Ints, Train
+from aurora.model.types import BOOL
+
+
+@box_kind
+class Drop(Box):
+    """Discards a share of the tuples (``rate``), or those for which ``where`` holds.
+
+    At random means: decided from the ``seed`` and the tuple's number, so that the same tuples go whatever the trains.
+
+    >>> from aurora.testing import run_rows
+    >>> run_rows('''
+    ... aurora: 1
+    ... network: example
+    ... streams: {s: {schema: {x: int}}}
+    ... boxes: {few: {kind: drop, in: s, where: x < 3}}
+    ... outputs: {out: {from: few}}
+    ... ''', {"s": [{"x": 1}, {"x": 5}, {"x": None}]}).rows("out")
+    [(5,), (None,)]
+    """
+
+    kind: ClassVar[str] = "drop"
+
+    rate: Annotated[float, Field(ge=0, le=1)] | None = None
+    seed: int = 0
+    where: str | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if (self.rate is None) == (self.where is None):
+            raise ValueError("a drop needs either `rate` or `where`, and not both")
+        return self
+
+    def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
+        if self.where is not None:
+            typed(self.where, Scope.of(inputs[0].schema), report.at("where"), expect=BOOL)
+        return {OUT: inputs[0]}
+
+    def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
+        if self.where is not None:
+            condition = analyse(self.where, Scope.of(inputs[0].schema), expect=BOOL)
+            return DropWhereKernel(Projection({"match": condition}, keep=()))
+        return DropRateKernel(self.rate or 0.0, self.seed)
+
+
+def chances(seed: int, numbers: Ints) -> npt.NDArray[np.float64]:
+    """A number in [0, 1) for each tuple, fixed by the seed and the tuple's number (the splitmix64 generator)."""
+    golden, first, second = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+    mixed = numbers.astype(np.uint64) + np.uint64(seed % 2**64) * np.uint64(0xD1342543DE82EF95) + golden
+    with np.errstate(over="ignore"):
+        for multiplier, shift in ((first, 30), (second, 27)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * multiplier
+    mixed ^= mixed >> np.uint64(31)
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+class DropRateKernel(BaseKernel):
+    def __init__(self, rate: float, seed: int) -> None:
+        self._rate = rate
+        self._seed = seed
+
+    def process(self, port: int, train: Train) -> Emission:
+        stays = chances(self._seed, train.hidden(ORDER) >> 1) >= self._rate
+        return Emission({OUT: Train(train.frame.filter(pl.Series(stays)))})
+
+
+class DropWhereKernel(BaseKernel):
+    def __init__(self, condition: Projection) -> None:
+        self._condition = condition
+
+    def process(self, port: int, train: Train) -> Emission:
+        matches, nulled = self._condition(train.frame)
+        stays = ~matches.get_column("match").fill_null(False)
+        return Emission({OUT: Train(train.frame.filter(stays))}, nulled=nulled)

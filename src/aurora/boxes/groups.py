@@ -1,0 +1,126 @@
+"""Groups as dense integers: each combination of group-by values gets a code, in order of first appearance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from aurora.model.schema import Schema
+from aurora.model.train import Ints
+
+
+class Coder:
+    """Codes for the values of one column. NULL is a value like others."""
+
+    def __init__(self) -> None:
+        self._codes: dict[object, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def codes(self, values: pa.Array) -> tuple[Ints, Ints]:
+        """The code of every value, and the rows at which values appear that were never seen before.
+
+        Only distinct values are looked up one by one; the rows are encoded by Arrow.
+        """
+        encoded = values.dictionary_encode(null_encoding="encode")
+        known = self._codes
+        size = len(known)
+        distinct = encoded.dictionary.to_pylist()
+        local = np.fromiter((known.setdefault(v, len(known)) for v in distinct), np.int64, len(distinct))
+        indices = encoded.indices.to_numpy(zero_copy_only=False)
+        codes = local[indices]
+        if len(known) == size:
+            return codes, np.empty(0, np.int64)
+        first = np.empty(len(distinct), np.int64)
+        first[indices[::-1]] = np.arange(len(codes))[::-1]
+        return codes, first[local >= size]
+
+
+def codable(column: pl.Series) -> pa.Array:
+    """The column in a form whose equal values are equal Python objects: -0.0 is 0.0, and all NaN are one."""
+    if column.dtype == pl.Float64:
+        numbers = column.fill_null(0.0).to_numpy() + 0.0
+        numbers[np.isnan(numbers)] = np.nan
+        return pa.array(numbers.view(np.int64), mask=column.is_null().to_numpy())
+    if column.dtype.is_temporal():
+        column = column.to_physical()
+    elif column.dtype == pl.Boolean:
+        column = column.cast(pl.Int8)
+    chunks = column.to_arrow()
+    return chunks.combine_chunks() if isinstance(chunks, pa.ChunkedArray) else chunks
+
+
+class GroupIndex:
+    """Codes for combinations of group-by columns, and the combination behind each code."""
+
+    def __init__(self, columns: Sequence[str], schema: Schema) -> None:
+        self._columns = list(columns)
+        self.keys = pl.DataFrame(schema={name: schema[name].to_polars() for name in columns})
+        self._coders = [Coder() for _ in columns]
+        self._pairs = [Coder() for _ in columns[1:]]
+
+    def __len__(self) -> int:
+        return self.keys.height if self._columns else 1
+
+    def codes(self, frame: pl.DataFrame) -> Ints:
+        if not self._columns:
+            return np.zeros(frame.height, np.int64)
+        codes, new_rows = self._coders[0].codes(codable(frame.get_column(self._columns[0])))
+        for name, coder, pair in zip(self._columns[1:], self._coders[1:], self._pairs, strict=True):
+            others, _ = coder.codes(codable(frame.get_column(name)))
+            codes, new_rows = pair.codes(pa.array(codes << 32 | others))
+        if len(new_rows):
+            self.keys = self.keys.vstack(frame.select(self._columns)[new_rows])
+        return codes
+
+    def keys_of(self, codes: Ints) -> pl.DataFrame:
+        return self.keys[codes] if self._columns else pl.DataFrame()
+
+    def load(self, keys: pl.DataFrame) -> None:
+        """Takes over the groups of a snapshot, with the codes they had."""
+        self.__init__(self._columns, Schema({}))  # type: ignore[misc]
+        self.keys = keys.clear()
+        self.codes(keys)
+
+
+class Appearance:
+    """Ranks groups by when they first appeared among the tuples that a box let through."""
+
+    def __init__(self) -> None:
+        self._rank = np.empty(0, np.int64)
+        self._known = 0
+
+    def note(self, codes: Ints) -> None:
+        """Ranks the groups of these tuples, which are in the order in which the box took them."""
+        if not len(codes):
+            return
+        self._rank = grown(self._rank, int(codes.max()) + 1, -1)
+        new = codes[self._rank[codes] < 0]
+        if len(new):
+            distinct, first = np.unique(new, return_index=True)
+            in_order = distinct[np.argsort(first)]
+            self._rank[in_order] = self._known + np.arange(len(in_order))
+            self._known += len(in_order)
+
+    def of(self, codes: Ints) -> Ints:
+        return self._rank[codes]
+
+    def state(self) -> pl.DataFrame:
+        return pl.DataFrame({"rank": self._rank})
+
+    def load(self, state: pl.DataFrame) -> None:
+        self._rank = state.get_column("rank").to_numpy().copy()
+        self._known = int(self._rank.max(initial=-1)) + 1
+
+
+def grown(values: npt.NDArray[Any], size: int, fill: float) -> npt.NDArray[Any]:
+    """The per-group array made at least ``size`` long."""
+    if len(values) >= size:
+        return values
+    return np.concatenate((values, np.full(size - len(values), fill, values.dtype)))

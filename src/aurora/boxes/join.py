@@ -1,0 +1,412 @@
+"""join: pairs the tuples of two streams that lie close in order and satisfy a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from pydantic import Field, model_validator
+
+from aurora.boxes.aggregate import part
+from aurora.boxes.aggregation import order_values
+from aurora.boxes.kernel import BaseKernel, Projection, typed, typed_all
+from aurora.boxes.keys import PairKeys
+from aurora.boxes.late import late_train
+from aurora.boxes.memory import NO_KEY, Memory, Run
+from aurora.boxes.merge import Merge
+from aurora.boxes.order import CountSlack, Gate, Rows
+from aurora.boxes.ordered import amount, check_order_column, numpy_type
+from aurora.boxes.segments import Array
+from aurora.errors import Report
+from aurora.expressions import Scalar, Scope, analyse, equalities
+from aurora.model.box import LATE, OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
+from aurora.model.element import QuantityField
+from aurora.model.quantities import Quantity, Tuples
+from aurora.model.schema import ArcType, Schema
+from aurora.model.train import ARRIVAL, CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train
+from aurora.model.types import BOOL, Type
+from aurora.model.window import check_quantity
+
+SIDES = ("left", "right")
+
+
+@box_kind
+class Join(Box):
+    """All pairs for which ``on`` holds and whose order values differ by at most ``within``, each once.
+
+    The output has all columns, those on both sides prefixed ``left_`` and ``right_``, or those of ``compute``. A side may
+    be a dangling connection point; then every tuple of the other side is matched against its data.
+
+    >>> from aurora.testing import run_rows
+    >>> bids = [{"t": 1, "k": "a", "bid": 10.0}, {"t": 5, "k": "a", "bid": 11.0}]
+    >>> asks = [{"t": 2, "k": "a", "ask": 12.0}, {"t": 9, "k": "a", "ask": 13.0}]
+    >>> run_rows('''
+    ... aurora: 1
+    ... network: example
+    ... streams: {bids: {schema: {t: int, k: string, bid: double}}, asks: {schema: {t: int, k: string, ask: double}}}
+    ... boxes:
+    ...   pairs:
+    ...     kind: join
+    ...     in: [bids, asks]
+    ...     on: left.k = right.k
+    ...     within: 3
+    ...     left_order_by: t
+    ...     right_order_by: t
+    ...     compute: {k: left.k, spread: ask - bid}
+    ... outputs: {out: {from: pairs}}
+    ... ''', {"bids": bids, "asks": asks}, clock="t").rows("out")
+    [('a', 2.0), ('a', 1.0)]
+    """
+
+    kind: ClassVar[str] = "join"
+    arity: ClassVar[tuple[int, int | None]] = (2, 2)
+    takes_static: ClassVar[bool] = True
+
+    on: str | None = None
+    within: QuantityField | None = None
+    left_order_by: str | None = None
+    right_order_by: str | None = None
+    slack: QuantityField = Tuples(0)
+    left_slack: QuantityField | None = None
+    right_slack: QuantityField | None = None
+    late: bool = False
+    compute: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _order_of_both(self) -> Self:
+        given = [name for name in ("left_order_by", "right_order_by") if getattr(self, name) is not None]
+        if self.within is not None and len(given) < 2:
+            raise ValueError("`within` needs both `left_order_by` and `right_order_by`")
+        if self.within is None and given:
+            raise ValueError(f"`{given[0]}` has no meaning without `within`")
+        return self
+
+    def output_ports(self) -> tuple[str, ...]:
+        return (OUT, "late_left", "late_right") if self.late else (OUT,)
+
+    def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
+        # Lateness is judged over each whole stream, so a part of it would judge otherwise.
+        return TOGETHER
+
+    def order_columns(self) -> tuple[str | None, str | None]:
+        return self.left_order_by, self.right_order_by
+
+    def slacks(self) -> tuple[Quantity, Quantity]:
+        left = self.slack if self.left_slack is None else self.left_slack
+        right = self.slack if self.right_slack is None else self.right_slack
+        return left, right
+
+    def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
+        left, right = (arc.schema for arc in inputs)
+        late = {f"late_{side}": arc for side, arc in zip(SIDES, inputs, strict=True)} if self.late else {}
+        before = len(report.errors)
+        if inputs[0].static and inputs[1].static:
+            report.at("in").add("two-static-sides", "both sides are static data", "join a stream with one of them")
+        elif self.within is None and not (inputs[0].static or inputs[1].static):
+            report.add(
+                "missing-parameter",
+                "a join of two streams needs `within`, else it would have to remember everything",
+                "say how far apart the order values of a pair may be, with left_order_by and right_order_by",
+            )
+        if self.within is not None:
+            self._check_band(left, right, self.within, report)
+        scope = Scope.joined(left, right)
+        if self.on is not None:
+            typed(self.on, scope, report.at("on"), expect=BOOL)
+        computed = typed_all(self.compute, scope, report.at("compute"))
+        if computed is None or len(report.errors) > before:
+            return late
+        if self.compute:
+            columns = {name: scalar.type for name, scalar in computed.items()}
+        else:
+            columns = {name: scope[source] for name, source in _all_columns(left, right).items()}
+            if len(columns) < len(left) + len(right):
+                report.add("duplicate-column", "prefixed columns collide with others", "choose columns with compute")
+                return late
+        return {OUT: ArcType(Schema(columns)), **late}
+
+    def _check_band(self, left: Schema, right: Schema, within: Quantity, report: Report) -> None:
+        kinds: list[Type | None] = []
+        for side, schema, column, slack in zip(SIDES, (left, right), self.order_columns(), self.slacks(), strict=True):
+            assert column is not None
+            kinds.append(check_order_column(column, schema, report.at(f"{side}_order_by")))
+            given = f"{side}_slack" if getattr(self, f"{side}_slack") is not None else "slack"
+            check_quantity(slack, kinds[-1], report.at(given), positive=False)
+        if isinstance(within, Tuples):
+            report.at("within").add("wrong-unit", f"{within} is no distance", "write a duration or a plain number")
+            return
+        if kinds[0] is not None and kinds[1] is not None:
+            check_quantity(within, kinds[0], report.at("within"), positive=False)
+            if kinds[0] != kinds[1]:
+                report.at("right_order_by").add(
+                    "type-mismatch",
+                    f"the left side is ordered by {kinds[0]}, the right side by {kinds[1]}",
+                    "order both sides by columns of one type; a map box can cast",
+                )
+
+    def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
+        matcher = Matcher(self, inputs)
+        if statics:
+            ((port, data),) = statics.items()
+            return StaticJoinKernel(self, matcher, port, data)
+        return JoinKernel(self, inputs, matcher)
+
+
+def _all_columns(left: Schema, right: Schema) -> dict[str, str]:
+    """Output column -> column of the joined scope, when no ``compute`` is given."""
+    columns = {}
+    for side, own, other in (("left", left, right), ("right", right, left)):
+        for name in own:
+            columns[f"{side}_{name}" if name in other else name] = f"{side}.{name}"
+    return columns
+
+
+class Matcher:
+    """What is matched and what comes out, the same for live and static sides."""
+
+    def __init__(self, box: Join, inputs: Sequence[ArcType]) -> None:
+        left, right = (arc.schema for arc in inputs)
+        scope = Scope.joined(left, right)
+        pairs: Sequence[tuple[str, str]] = ()
+        rest: Scalar | None = None
+        if box.on is not None:
+            pairs, rest = equalities(analyse(box.on, scope, expect=BOOL))
+        self.keys = PairKeys(pairs, scope)
+        self._condition = None if rest is None else Projection({"match": rest}, keep=())
+        texts = box.compute or {
+            name: '{}."{}"'.format(*source.split(".", 1)) for name, source in _all_columns(left, right).items()
+        }
+        self._output = Projection({name: analyse(text, scope) for name, text in texts.items()})
+        self.kind = left[box.left_order_by] if box.left_order_by is not None else None
+        self._whole = self.kind is None or numpy_type(self.kind) is np.int64
+        self.within: Any = 0 if box.within is None or self.kind is None else amount(box.within, self.kind)
+
+    def search(self, probes: Rows, run: Run) -> tuple[Any, Any]:
+        """(probe, row) indices of all pairs that agree in key and lie within the band."""
+        if self._whole:
+            limits = np.iinfo(np.int64)
+            low = np.where(probes.values < limits.min + self.within, limits.min, probes.values - self.within)
+            high = np.where(probes.values > limits.max - self.within, limits.max, probes.values + self.within)
+            return run.pairs(probes.codes, low, high)
+        # Sums of doubles round; look a little too far, then measure the distance itself.
+        low = np.nextafter(probes.values - self.within, -np.inf)
+        high = np.nextafter(probes.values + self.within, np.inf)
+        of, rows = run.pairs(probes.codes, low, high)
+        near = np.abs(probes.values[of] - run.rows.values[rows]) <= self.within
+        return of[near], rows[near]
+
+    def emit(self, left: pl.DataFrame, right: pl.DataFrame, released_by_left: Any, partner: Any, at: Any) -> Emission:
+        """The pairs that satisfy the rest of the condition, in order of what released them and then of the partner."""
+        joined = _beside(left, right)
+        sides = np.asarray(released_by_left)
+        hidden = {
+            name: np.where(sides, left.get_column(name).to_numpy(), right.get_column(name).to_numpy())
+            for name in (ORDER, CLOCK)
+        }
+        hidden[ARRIVAL] = np.minimum(left.get_column(ARRIVAL).to_numpy(), right.get_column(ARRIVAL).to_numpy())
+        joined = joined.with_columns(pl.Series(name, values) for name, values in hidden.items())
+        nulled = 0
+        order = np.lexsort((partner, at))
+        if self._condition is not None:
+            matches, nulled = self._condition(joined)
+            order = order[matches.get_column("match").fill_null(False).to_numpy()[order]]
+        if not len(order):
+            return Emission({}, nulled=nulled)
+        frame, faults = self._output(joined[order])
+        return Emission({OUT: Train(frame)}, nulled=nulled + faults)
+
+
+def _beside(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+    visible = [
+        frame.drop(HIDDEN).rename(lambda name, side=side: f"{side}.{name}")  # type: ignore[misc]
+        for side, frame in zip(SIDES, (left, right), strict=True)
+    ]
+    return pl.concat(visible, how="horizontal")
+
+
+class Side:
+    """One live side: its order, its slack and its memory."""
+
+    def __init__(self, column: str, slack: Quantity, kind: Type) -> None:
+        self._column = column
+        dtype = numpy_type(kind)
+        self._gate = None if isinstance(slack, Tuples) else Gate(amount(slack, kind), dtype)
+        self._buffer = CountSlack(slack.n, dtype) if isinstance(slack, Tuples) else None
+        self.memory = Memory()
+
+    def deliver(self, frame: pl.DataFrame) -> tuple[Rows, list[pl.DataFrame]]:
+        """The rows that take part now, and those that came too late."""
+        values, known = order_values(frame, self._column)
+        late = [] if known.all() else [frame.filter(pl.Series(~known))]
+        if late:
+            frame, values = frame.filter(pl.Series(known)), values[known]
+        rows = Rows(frame, np.zeros(len(values), np.int64), values)
+        if self._gate is not None:
+            behind = values < self._gate.progress_at(values)
+            late.append(frame.filter(pl.Series(behind)))
+            return rows.only(~behind), late
+        assert self._buffer is not None
+        rows, behind_rows = self._buffer.push(rows)
+        return rows, [*late, behind_rows.frame]
+
+    def flush(self, order: int, clock: int) -> tuple[Rows, list[pl.DataFrame]] | None:
+        if self._buffer is None:
+            return None
+        flushed = self._buffer.flush(order, clock)
+        return None if flushed is None else (flushed[0], [flushed[1].frame])
+
+    def progress(self) -> Any | None:
+        """No row to come has an order value below this; None while nothing is known."""
+        if self._gate is not None:
+            return self._gate.progress
+        assert self._buffer is not None
+        highest: Array = self._buffer.highest.values
+        return highest[0] if len(highest) else None
+
+    def state(self) -> dict[str, pl.DataFrame]:
+        own = {"gate": self._gate.state()} if self._gate is not None else {}
+        buffer = {} if self._buffer is None else self._buffer.state()
+        return {**own, **buffer, "memory": self.memory.state()}
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        if self._gate is not None:
+            self._gate.load(state["gate"])
+        if self._buffer is not None:
+            self._buffer.load(state)
+        self.memory.load(state["memory"])
+
+
+class JoinKernel(BaseKernel):
+    """Two live sides. What came on both ports is matched when all of it up to a number is there."""
+
+    def __init__(self, box: Join, inputs: Sequence[ArcType], matcher: Matcher) -> None:
+        assert matcher.kind is not None
+        self._matcher = matcher
+        self._late_ports = box.late
+        columns, slacks = box.order_columns(), box.slacks()
+        self._sides = [Side(columns[port] or "", slacks[port], matcher.kind) for port in (0, 1)]
+        self._empty = [Train.empty(arc.schema).frame for arc in inputs]
+        self._waiting = [Merge(1, Train.empty(arc.schema)) for arc in inputs]
+
+    def process(self, port: int, train: Train) -> Emission:
+        self._waiting[port].put(0, train)
+        return NOTHING
+
+    def advance(self, progress: Progress) -> Emission:
+        if progress.end:
+            flushed = [side.flush(progress.end_order, progress.clock) for side in self._sides]
+            if flushed == [None, None]:
+                return NOTHING
+            parts = [
+                (Rows(empty, np.empty(0, np.int64), np.empty(0)), []) if rows is None else rows
+                for rows, empty in zip(flushed, self._empty, strict=True)
+            ]
+            return self._match(parts)
+        trains = [waiting.take() for waiting in self._waiting]
+        if trains == [None, None]:
+            return NOTHING
+        frames = [empty if train is None else train.frame for train, empty in zip(trains, self._empty, strict=True)]
+        return self._match([side.deliver(frame) for side, frame in zip(self._sides, frames, strict=True)])
+
+    def _match(self, delivered: Sequence[tuple[Rows, list[pl.DataFrame]]]) -> Emission:
+        rows = [
+            Rows(new.frame, self._matcher.keys.codes(port, new.frame), new.values)
+            for port, (new, _) in enumerate(delivered)
+        ]
+        place = _places(rows[0], rows[1])
+        memories = [side.memory for side in self._sides]
+        fresh = [memory.run_of(new) for memory, new in zip(memories, rows, strict=True)]
+        found: list[tuple[pl.DataFrame, pl.DataFrame, Any, Any, Any]] = []
+        for run in [*memories[1].runs, fresh[1]]:
+            of, partner = self._matcher.search(rows[0], run)
+            if len(of):
+                at = place[0][of]
+                by_left = np.ones(len(of), bool)
+                serial = run.serial[partner]
+                if run is fresh[1]:
+                    by_left = at > place[1][partner]
+                    serial = np.where(by_left, serial, fresh[0].serial[of])
+                    at = np.maximum(at, place[1][partner])
+                found.append((rows[0].frame[of], run.rows.frame[partner], by_left, serial, at))
+        for run in memories[0].runs:
+            of, partner = self._matcher.search(rows[1], run)
+            if len(of):
+                by_left = np.zeros(len(of), bool)
+                found.append((run.rows.frame[partner], rows[1].frame[of], by_left, run.serial[partner], place[1][of]))
+        for memory, run in zip(memories, fresh, strict=True):
+            memory.add(run)
+        self._forget()
+        trains = {}
+        late = [frames for _, frames in delivered]
+        n_late = sum(frame.height for frames in late for frame in frames)
+        if self._late_ports:
+            for side, frames in zip(SIDES, late, strict=True):
+                if any(frame.height for frame in frames):
+                    trains[f"{LATE}_{side}"] = late_train(frames)
+        if not found:
+            return Emission(trains, late=n_late)
+        left, right = (pl.concat([pair[i] for pair in found], rechunk=True) for i in (0, 1))
+        by_left, serial, at = (np.concatenate([pair[i] for pair in found]) for i in (2, 3, 4))
+        emission = self._matcher.emit(left, right, by_left, serial, at)
+        return Emission({**emission.trains, **trains}, late=n_late, nulled=emission.nulled)
+
+    def _forget(self) -> None:
+        """A row leaves memory when the other side's order shows that it can match no more."""
+        for own, other in ((0, 1), (1, 0)):
+            progress = self._sides[other].progress()
+            if progress is not None and progress > np.iinfo(np.int64).min // 2:
+                self._sides[own].memory.forget_below(progress - self._matcher.within)
+        kept = [side.memory for side in self._sides]
+        self._matcher.keys.compact(kept)
+
+    def state(self) -> dict[str, pl.DataFrame]:
+        parts = {}
+        for name, side, waiting in zip(SIDES, self._sides, self._waiting, strict=True):
+            parts.update({f"{name}.{key}": frame for key, frame in side.state().items()})
+            parts.update({f"{name}_waiting.{key}": frame for key, frame in waiting.state().items()})
+        return parts
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        for name, side, waiting in zip(SIDES, self._sides, self._waiting, strict=True):
+            side.load(part(state, name))
+            waiting.load(part(state, f"{name}_waiting"))
+        self._matcher.keys.recode([side.memory for side in self._sides])
+
+
+def _places(left: Rows, right: Rows) -> tuple[Any, Any]:
+    """The place of every new row in the merged order of both sides."""
+    order = np.concatenate((left.hidden(ORDER), right.hidden(ORDER)))
+    clock = np.concatenate((left.hidden(CLOCK), right.hidden(CLOCK)))
+    place = np.empty(len(order), np.int64)
+    place[np.lexsort((clock, order))] = np.arange(len(order))
+    return place[: len(left)], place[len(left) :]
+
+
+class StaticJoinKernel(BaseKernel):
+    """A stream against data that does not move; nothing needs remembering, and nothing is late."""
+
+    def __init__(self, box: Join, matcher: Matcher, static_port: int, data: pl.DataFrame) -> None:
+        self._matcher = matcher
+        self._columns = box.order_columns()
+        self._port = static_port
+        far = np.full(data.height, np.iinfo(np.int64).max)
+        self._run = Run(self._rows(static_port, Train.of(data, far, far, far).frame), np.arange(data.height))
+
+    def _rows(self, port: int, frame: pl.DataFrame) -> Rows:
+        codes = self._matcher.keys.codes(port, frame)
+        column = self._columns[port]
+        if column is None:
+            return Rows(frame, codes, np.zeros(frame.height, np.int64))
+        values, known = order_values(frame, column)
+        return Rows(frame, np.where(known, codes, NO_KEY), values)
+
+    def process(self, port: int, train: Train) -> Emission:
+        of, rows = self._matcher.search(self._rows(port, train.frame), self._run)
+        if not len(of):
+            return NOTHING
+        live, static = train.frame[of], self._run.rows.frame[rows]
+        by_left = np.full(len(of), self._port == 1)
+        left, right = (live, static) if self._port == 1 else (static, live)
+        return self._matcher.emit(left, right, by_left, rows, of)

@@ -1,0 +1,287 @@
+"""Order and slack: in which order a box takes its tuples, and which come too late.
+
+Every class here is given trains in arc order and hands out rows in the order in which the box takes them. Such a row's
+``__order`` and ``__clock`` are those of the tuple that let it go. What is out of order is set apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from aurora.boxes.groups import grown
+from aurora.boxes.segments import Array, accumulate, stable_order, starts_of
+from aurora.model.train import CLOCK, ORDER, Ints
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows in the order in which a box takes them, with the code of their group and their order value."""
+
+    frame: pl.DataFrame
+    codes: Ints
+    values: Array
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def at(self, rows: Any) -> Rows:
+        return Rows(self.frame[rows], self.codes[rows], self.values[rows])
+
+    def only(self, mask: Bools) -> Rows:
+        return self if mask.all() else self.at(np.flatnonzero(mask))
+
+    def hidden(self, name: str) -> Ints:
+        return self.frame.get_column(name).to_numpy()
+
+    def released(self, order: Array, clock: Array) -> Rows:
+        """The same rows, let go by other tuples."""
+        hidden = (pl.Series(ORDER, order, pl.Int64), pl.Series(CLOCK, clock, pl.Int64))
+        return Rows(self.frame.with_columns(hidden), self.codes, self.values)
+
+    def to_frame(self) -> pl.DataFrame:
+        return self.frame.with_columns(pl.Series("__code", self.codes), pl.Series("__value", self.values))
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame) -> Rows:
+        codes, values = frame.get_column("__code").to_numpy(), frame.get_column("__value").to_numpy()
+        return cls(frame.drop("__code", "__value"), codes, values)
+
+    @classmethod
+    def concat(cls, parts: list[Rows]) -> Rows:
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            pl.concat([p.frame for p in parts], rechunk=True),
+            np.concatenate([p.codes for p in parts]),
+            np.concatenate([p.values for p in parts]),
+        )
+
+
+class Delivery(Protocol):
+    """Takes rows as they come; gives those that the box may take now, and those that are out of order."""
+
+    def push(self, rows: Rows) -> tuple[Rows, Rows]: ...
+
+    def flush(self, order: int, clock: int) -> tuple[Rows, Rows] | None: ...
+
+    def state(self) -> dict[str, pl.DataFrame]: ...
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None: ...
+
+
+class AsTheyCome:
+    """Order by arrival: nothing waits and nothing is late."""
+
+    def push(self, rows: Rows) -> tuple[Rows, Rows]:
+        return rows, rows.at(slice(0, 0))
+
+    def flush(self, order: int, clock: int) -> tuple[Rows, Rows] | None:
+        return None
+
+    def state(self) -> dict[str, pl.DataFrame]:
+        return {}
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        pass
+
+
+class CountBuffer:
+    """A buffer of n + 1 rows per group; each time it is full, the row with the smallest value leaves.
+
+    A buffer of n + 1 does what n passes of bubble sort do: each pass holds the greatest value so far and lets the
+    other one by. Passes are running maxima, so all groups go through them at once.
+    """
+
+    def __init__(self, slack: int) -> None:
+        self._slack = slack
+        self._held: Rows | None = None
+
+    def push(self, rows: Rows) -> Rows:
+        if not self._slack or not len(rows):
+            return rows
+        idle = None
+        if self._held is not None:
+            touched = np.isin(self._held.codes, rows.codes)
+            idle = self._held.only(~touched) if not touched.all() else None
+            rows = Rows.concat([self._held.only(touched), rows]) if touched.any() else rows
+        by_value = np.argsort(rows.values, kind="stable")
+        ranks = np.empty(len(rows), np.int64)
+        ranks[by_value] = np.arange(len(rows))
+        layout = stable_order(rows.codes)
+        codes = rows.codes[layout]
+        segments = np.cumsum(np.concatenate(([0], codes[1:] != codes[:-1])))
+        keys = segments * len(rows) + ranks[layout]
+        releaser = layout
+        kept = []
+        for _ in range(self._slack):
+            if not len(keys):
+                break
+            highest = np.maximum.accumulate(keys)
+            last = np.concatenate((keys[1:] // len(rows) != keys[:-1] // len(rows), [True]))
+            kept.append(highest[last])
+            stays = ~last[:-1]
+            releaser = releaser[1:][stays]
+            keys = np.minimum(keys[1:], highest[:-1])[stays]
+        held = rows.at(np.sort(by_value[np.concatenate(kept) % len(rows)]))
+        self._held = held if idle is None else Rows.concat([idle, held])
+        in_order = np.argsort(releaser, kind="stable")
+        releaser = releaser[in_order]
+        order, clock = rows.hidden(ORDER)[releaser], rows.hidden(CLOCK)[releaser]
+        return rows.at(by_value[keys[in_order] % len(rows)]).released(order, clock)
+
+    def flush(self, order: int, clock: int) -> Rows | None:
+        held, self._held = self._held, None
+        if held is None:
+            return None
+        released = held.at(np.lexsort((held.codes, held.values)))
+        return released.released(np.full(len(held), order), np.full(len(held), clock))
+
+    def state(self) -> pl.DataFrame:
+        return pl.DataFrame() if self._held is None else self._held.to_frame()
+
+    def load(self, state: pl.DataFrame) -> None:
+        self._held = Rows.from_frame(state) if state.width else None
+
+
+class Highest:
+    """The highest value that each group has delivered; what is below it is out of order."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._nothing = -np.inf if dtype == np.float64 else np.iinfo(np.int64).min
+        self.values: Array = np.empty(0, dtype)
+
+    def late(self, codes: Ints, values: Array) -> Bools:
+        """Which of the rows, in the order delivered, are below their group's highest so far; notes the new highest."""
+        if not len(codes):
+            return np.empty(0, bool)
+        self.values = grown(self.values, int(codes.max()) + 1, self._nothing)
+        layout = stable_order(codes)
+        sorted_codes, sorted_values = codes[layout], values[layout]
+        starts = starts_of(sorted_codes)
+        groups = sorted_codes[starts]
+        raised = sorted_values.copy()
+        raised[starts] = np.maximum(raised[starts], self.values[groups])
+        falls = raised[1:] < raised[:-1]
+        falls[starts[1:] - 1] = False
+        running = accumulate(np.maximum, raised, starts) if falls.any() else raised
+        late = np.empty(len(codes), bool)
+        late[layout] = sorted_values < running
+        self.values[groups] = running[np.append(starts[1:], len(codes)) - 1]
+        return late
+
+    def state(self) -> pl.DataFrame:
+        return pl.DataFrame({"highest": self.values})
+
+    def load(self, state: pl.DataFrame) -> None:
+        self.values = state.get_column("highest").to_numpy().copy()
+
+
+class CountSlack:
+    """Order by a column with count slack: a buffer per group, then what is below its group's highest is late."""
+
+    def __init__(self, slack: int, dtype: Any) -> None:
+        self._buffer = CountBuffer(slack)
+        self.highest = Highest(dtype)
+
+    def push(self, rows: Rows) -> tuple[Rows, Rows]:
+        return self._split(self._buffer.push(rows))
+
+    def _split(self, rows: Rows) -> tuple[Rows, Rows]:
+        late = self.highest.late(rows.codes, rows.values)
+        return rows.only(~late), rows.at(np.flatnonzero(late))
+
+    def flush(self, order: int, clock: int) -> tuple[Rows, Rows] | None:
+        released = self._buffer.flush(order, clock)
+        return None if released is None else self._split(released)
+
+    def state(self) -> dict[str, pl.DataFrame]:
+        return {"buffer": self._buffer.state(), "highest": self.highest.state()}
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        self._buffer.load(state["buffer"])
+        self.highest.load(state["highest"])
+
+
+class Gate:
+    """Time slack, judged over the whole stream: progress is the highest value seen minus the slack."""
+
+    def __init__(self, slack: float, dtype: Any) -> None:
+        self._slack = slack
+        self._dtype = dtype
+        self._least = -np.inf if dtype == np.float64 else np.iinfo(np.int64).min
+        self._highest: Any = self._least
+
+    @property
+    def progress(self) -> Any:
+        return self._minus_slack(np.array([self._highest], self._dtype))[0]
+
+    def _minus_slack(self, highest: Array) -> Array:
+        """Does not go below the least integer, where a plain difference would wrap around."""
+        if self._dtype == np.float64:
+            return highest - self._slack
+        low = highest < self._least + self._slack
+        return np.where(low, self._least, highest - np.where(low, 0, np.int64(self._slack)))
+
+    def progress_at(self, values: Array) -> Array:
+        """Progress just after each row; a row below it is late."""
+        if not len(values):
+            return values
+        highest = np.maximum.accumulate(values)
+        if self._highest > highest[0]:
+            highest = np.maximum(highest, self._highest)
+        self._highest = highest[-1]
+        return self._minus_slack(highest)
+
+    def state(self) -> pl.DataFrame:
+        return pl.DataFrame({"highest": np.array([self._highest], self._dtype)})
+
+    def load(self, state: pl.DataFrame) -> None:
+        self._highest = state.get_column("highest").to_numpy()[0]
+
+
+class TimeSlack:
+    """Order by a column with time slack: rows leave in order when progress reaches them."""
+
+    def __init__(self, slack: float, dtype: Any) -> None:
+        self._gate = Gate(slack, dtype)
+        self._held: Rows | None = None
+
+    def push(self, rows: Rows) -> tuple[Rows, Rows]:
+        progress = self._gate.progress_at(rows.values)
+        late = rows.values < progress
+        late_rows = rows.at(np.flatnonzero(late))
+        own = np.flatnonzero(~late)
+        waiting = rows.at(own)
+        if self._held is not None:
+            waiting = Rows.concat([self._held, waiting])
+            own = np.concatenate((np.zeros(len(self._held), np.int64), own))
+        releaser = np.maximum(np.searchsorted(progress, waiting.values, side="left"), own)
+        leaves = releaser < len(rows)
+        self._held = waiting.only(~leaves) if not leaves.all() else None
+        going = np.flatnonzero(leaves)
+        going = going[np.lexsort((waiting.values[going], releaser[going]))]
+        order, clock = rows.hidden(ORDER)[releaser[going]], rows.hidden(CLOCK)[releaser[going]]
+        return waiting.at(going).released(order, clock), late_rows
+
+    def flush(self, order: int, clock: int) -> tuple[Rows, Rows] | None:
+        held, self._held = self._held, None
+        if held is None:
+            return None
+        rows = held.at(np.argsort(held.values, kind="stable"))
+        released = rows.released(np.full(len(rows), order), np.full(len(rows), clock))
+        return released, released.at(slice(0, 0))
+
+    def state(self) -> dict[str, pl.DataFrame]:
+        return {"buffer": pl.DataFrame() if self._held is None else self._held.to_frame(), "gate": self._gate.state()}
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        self._held = Rows.from_frame(state["buffer"]) if state["buffer"].width else None
+        self._gate.load(state["gate"])

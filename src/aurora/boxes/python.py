@@ -1,0 +1,228 @@
+"""python: a box written by the operator. The escape hatch: everything else is better declared."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from aurora.boxes.kernel import BaseKernel
+from aurora.boxes.merge import Merge
+from aurora.errors import Report, UserCodeError, did_you_mean
+from aurora.model.box import ANYWHERE, TOGETHER, Box, Kernel, Partitioning, box_kind
+from aurora.model.quantities import Duration
+from aurora.model.schema import ArcType, Schema
+from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Progress, Train
+
+SOURCE = "__source"
+"""Column that a user's box adds when it does not answer one for one: the row of the train behind each answer."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A class that the operator offers to networks."""
+
+    name: str
+    factory: Callable[..., Any]
+    outputs: Mapping[str, Schema]
+    partition_by: tuple[str, ...] | None
+    tick: Duration | None
+
+
+REGISTERED: dict[str, Registered] = {}
+
+C = TypeVar("C", bound=type)
+
+
+def python_box(
+    name: str,
+    *,
+    outputs: Mapping[str, Mapping[str, str]],
+    partition_by: Sequence[str] | None = (),
+    tick: str | None = None,
+) -> Callable[[C], C]:
+    """Class decorator that lets networks use a class as a box of kind ``python``.
+
+    The class may have: ``open(schemas, **parameters)``; ``process(port, train)`` with a Polars frame, answering with a
+    frame for the first port or a mapping of port to frame; ``on_time(now)`` with the clock as microseconds, called at
+    every multiple of ``tick``; ``snapshot()`` giving a frame and ``restore(frame)``. An answer has a row for every row of
+    the train, or a column ``__source`` that says which row of the train made each row of the answer come out.
+
+    ``partition_by`` is None if tuples do not meet, the columns that keep together what must meet, or empty for all.
+    """
+
+    def register(factory: C) -> C:
+        schemas = {port: Schema.of(**columns) for port, columns in outputs.items()}
+        columns = None if partition_by is None else tuple(partition_by)
+        every = None if tick is None else Duration.parse(tick)
+        REGISTERED[name] = Registered(name, factory, schemas, columns, every)
+        return factory
+
+    return register
+
+
+@box_kind
+class Python(Box):
+    """Runs a class that the operator registered under the name ``class``, with the given ``parameters``.
+
+    >>> import polars as pl
+    >>> from aurora.testing import run_rows
+    >>> @python_box("running_total", outputs={"out": {"total": "int"}})
+    ... class RunningTotal:
+    ...     def open(self, schemas, start=0):
+    ...         self.total = start
+    ...     def process(self, port, train):
+    ...         totals = train["x"].cum_sum() + self.total
+    ...         self.total = totals[-1]
+    ...         return pl.DataFrame({"total": totals})
+    >>> run_rows('''
+    ... aurora: 1
+    ... network: example
+    ... streams: {s: {schema: {x: int}}}
+    ... boxes: {totals: {kind: python, in: s, class: running_total, parameters: {start: 10}}}
+    ... outputs: {out: {from: totals}}
+    ... ''', {"s": [{"x": 1}, {"x": 2}]}).rows("out")
+    [(11,), (13,)]
+    """
+
+    kind: ClassVar[str] = "python"
+    arity: ClassVar[tuple[int, int | None]] = (1, None)
+
+    code: str = Field(alias="class")
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+    def output_ports(self) -> tuple[str, ...]:
+        return tuple(REGISTERED[self.code].outputs) if self.code in REGISTERED else ("out",)
+
+    def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
+        if self.code not in REGISTERED:
+            way_out = did_you_mean(self.code, REGISTERED) or "register it with python_box, in a module named at start"
+            report.at("class").add("unknown-class", f"no class {self.code!r} is registered", way_out, choices=REGISTERED)
+            return {}
+        return {port: ArcType(schema) for port, schema in REGISTERED[self.code].outputs.items()}
+
+    def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
+        columns = REGISTERED[self.code].partition_by
+        return ANYWHERE if columns is None else Partitioning.by(columns) if columns else TOGETHER
+
+    def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
+        return PythonKernel(self, REGISTERED[self.code], inputs)
+
+
+class PythonKernel(BaseKernel):
+    """Hands trains to the user's object in arc order, cut where a tick falls due."""
+
+    def __init__(self, box: Python, registered: Registered, inputs: Sequence[ArcType]) -> None:
+        self._name = box.name
+        self._registered = registered
+        self._object = registered.factory()
+        self._waiting = [Merge(1, Train.empty(arc.schema)) for arc in inputs]
+        self._next_tick: int | None = None
+        if hasattr(self._object, "open"):
+            self._call("open", [arc.schema for arc in inputs], **box.parameters)
+
+    def _call(self, method: str, *arguments: Any, **parameters: Any) -> Any:
+        try:
+            return getattr(self._object, method)(*arguments, **parameters)
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            raise UserCodeError(
+                f"box {self._name}: {self._registered.name}.{method} raised {type(error).__name__}: {error} "
+                f"(at {last.filename}:{last.lineno}: {last.line})"
+            ) from error
+
+    def process(self, port: int, train: Train) -> Emission:
+        self._waiting[port].put(0, train)
+        return NOTHING
+
+    def advance(self, progress: Progress) -> Emission:
+        trains = [waiting.take() for waiting in self._waiting]
+        out: dict[str, list[pl.DataFrame]] = {port: [] for port in self._registered.outputs}
+        for due in self._due(progress):
+            for port, train in enumerate(trains):
+                if train is not None:
+                    cut = int(np.searchsorted(train.hidden(CLOCK), due, side="left"))
+                    self._give(port, train.frame[:cut], out)
+                    trains[port] = Train(train.frame[cut:])
+            answer = self._call("on_time", due)
+            order = int(progress.orders_of(np.array([due]))[0])
+            for name, frame in self._answers(answer).items():
+                at = np.full(frame.height, due)
+                out[name].append(Train.of(frame, np.full(frame.height, order), at, at).frame)
+        for port, train in enumerate(trains):
+            if train is not None:
+                self._give(port, train.frame, out)
+        emitted = {name: [frame for frame in frames if frame.height] for name, frames in out.items()}
+        return Emission({name: _in_order(frames) for name, frames in emitted.items() if frames})
+
+    def _due(self, progress: Progress) -> range:
+        """The ticks that have fallen due since the last word."""
+        tick = self._registered.tick
+        if tick is None or not len(progress.clocks):
+            return range(0)
+        if self._next_tick is None:
+            self._next_tick = (int(progress.clocks[0]) // tick.us + 1) * tick.us
+        due = range(self._next_tick, progress.clock + 1, tick.us)
+        self._next_tick += len(due) * tick.us
+        return due
+
+    def _give(self, port: int, frame: pl.DataFrame, out: dict[str, list[pl.DataFrame]]) -> None:
+        if not frame.height:
+            return
+        train = Train(frame)
+        for name, answer in self._answers(self._call("process", port, train.visible)).items():
+            if SOURCE in answer.columns:
+                source = answer.get_column(SOURCE).to_numpy()
+                answer = answer.drop(SOURCE)
+            elif answer.height == frame.height:
+                source = np.arange(frame.height)
+            else:
+                raise UserCodeError(
+                    f"box {self._name}: {self._registered.name}.process answered {answer.height} rows to {frame.height}; "
+                    f"add a column {SOURCE} with the row of the train behind each, or answer one for one"
+                )
+            out[name].append(answer.hstack(frame.select("__order", "__clock", "__arrival")[source].get_columns()))
+
+    def _answers(self, answer: Any) -> dict[str, pl.DataFrame]:
+        """The answer as frames by port, with exactly the declared columns."""
+        if answer is None:
+            return {}
+        outputs = self._registered.outputs
+        by_port = answer if isinstance(answer, Mapping) else {next(iter(outputs)): answer}
+        result = {}
+        for port, frame in by_port.items():
+            if port not in outputs:
+                raise UserCodeError(f"box {self._name}: {self._registered.name} has no output port {port!r}")
+            missing = [name for name in outputs[port] if name not in frame.columns]
+            if missing:
+                raise UserCodeError(
+                    f"box {self._name}: {self._registered.name} answered without the declared columns {missing}"
+                )
+            columns = [pl.col(name).cast(kind.to_polars()) for name, kind in outputs[port].items()]
+            extra = [SOURCE] if SOURCE in frame.columns else []
+            result[port] = frame.select(*columns, *extra)
+        return result
+
+    def state(self) -> dict[str, pl.DataFrame]:
+        parts = {f"waiting{port}": waiting.state()["port0"] for port, waiting in enumerate(self._waiting)}
+        parts["tick"] = pl.DataFrame({"next": [self._next_tick]}, schema={"next": pl.Int64()})
+        if hasattr(self._object, "snapshot"):
+            parts["user"] = pl.DataFrame(self._call("snapshot"))
+        return parts
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        for port, waiting in enumerate(self._waiting):
+            waiting.load({"port0": state[f"waiting{port}"]})
+        self._next_tick = state["tick"].item()
+        if hasattr(self._object, "restore"):
+            self._call("restore", state["user"])
+
+
+def _in_order(frames: list[pl.DataFrame]) -> Train:
+    train = Train.concat([Train(frame) for frame in frames])
+    return Train(train.frame[np.lexsort((train.hidden(CLOCK), train.hidden(ORDER)))])

@@ -1,0 +1,115 @@
+"""Segmented array operations: many groups' rows laid out one group after another, handled at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aurora.model.train import Ints
+
+Array = npt.NDArray[Any]
+
+_LONG = 64
+
+
+def stable_order(codes: Ints) -> Ints:
+    """The stable sorting permutation of small non-negative integers.
+
+    NumPy sorts 16-bit integers by radix, an order of magnitude faster than wider ones, so wide codes are sorted
+    by their halves.
+    """
+    if len(codes) < 2 or bool((codes[1:] >= codes[:-1]).all()):
+        return np.arange(len(codes))
+    top = int(codes.max())
+    order: Ints = np.argsort(codes.astype(np.uint16), kind="stable")
+    shift = 16
+    while top >> shift:
+        order = order[np.argsort((codes[order] >> shift).astype(np.uint16), kind="stable")]
+        shift += 16
+    return order
+
+
+def starts_of(sorted_codes: Array) -> Ints:
+    """Where each run of equal codes starts."""
+    if not len(sorted_codes):
+        return np.empty(0, np.int64)
+    return np.flatnonzero(np.concatenate(([True], sorted_codes[1:] != sorted_codes[:-1])))
+
+
+def position_in_segment(starts: Ints, size: int) -> Ints:
+    """0, 1, 2, ... within each segment."""
+    return np.arange(size) - np.repeat(starts, np.diff(starts, append=size))
+
+
+def accumulate(ufunc: np.ufunc, values: Array, starts: Ints) -> Array:
+    """The running fold within each segment, strictly from left to right, so that a sum of doubles does not
+    depend on what stands beside it.
+
+    Long segments are folded one by one, short ones all together, one step at a time.
+    """
+    result = values.copy()
+    lengths = np.diff(starts, append=len(values))
+    for start, length in zip(starts[lengths > _LONG], lengths[lengths > _LONG], strict=True):
+        ufunc.accumulate(values[start : start + length], out=result[start : start + length])
+    short_starts = starts[lengths <= _LONG]
+    short_lengths = lengths[lengths <= _LONG]
+    for step in range(1, int(short_lengths.max(initial=0))):
+        rows = short_starts[short_lengths > step] + step
+        result[rows] = ufunc(result[rows - 1], values[rows])
+    return result
+
+
+def search(segments: Ints, values: Array, query_segments: Ints, queries: Array, side: str = "left") -> Ints:
+    """``searchsorted`` within segments: rows are sorted by (segment, value); gives a row position per query.
+
+    Values are replaced by their ranks first, so that segment and value fit into one integer whatever their type.
+    """
+    distinct = np.unique(values)
+    width = len(distinct) + 1
+    keys = segments * width + np.searchsorted(distinct, values)
+    wanted = query_segments * width + np.searchsorted(distinct, queries, side=side)  # type: ignore[call-overload]
+    return np.searchsorted(keys, wanted, side="left")
+
+
+def pack(major: Ints, minor: Ints, minor_size: int) -> Ints:
+    """One integer per (major, minor) pair that sorts like the pair."""
+    if not len(major):
+        return np.empty(0, np.int64)
+    low = int(major.min())
+    if (int(major.max()) - low + 1) * minor_size < 2**62:
+        return (major - low) * minor_size + minor
+    ranks = np.unique(major, return_inverse=True)[1]
+    return ranks * minor_size + minor
+
+
+def slots_of(keys: Ints) -> tuple[Ints, Ints]:
+    """Dense slot numbers for equal keys, in key order, and the first row of each slot.
+
+    Keys from a narrow range, the usual case, are numbered by a table; others by sorting.
+    """
+    if not len(keys):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    low = int(keys.min())
+    width = int(keys.max()) - low + 1
+    if width > 4 * len(keys) + 4_096:
+        _, first, slots = np.unique(keys, return_index=True, return_inverse=True)
+        return slots, first
+    offsets = keys - low
+    first_row = np.full(width, -1, np.int64)
+    first_row[offsets[::-1]] = np.arange(len(keys))[::-1]
+    present = np.flatnonzero(first_row >= 0)
+    table = np.empty(width, np.int64)
+    table[present] = np.arange(len(present))
+    return table[offsets], first_row[present]
+
+
+def repeat_ranges(first: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Expands ranges: row i becomes ``first[i], first[i] + 1, ...`` (``counts[i]`` of them).
+
+    Gives the index of the source row and the value, for every element.
+    """
+    rows = np.repeat(np.arange(len(counts)), counts)
+    starts = np.cumsum(counts) - counts
+    return rows, np.arange(len(rows)) - starts[rows] + first[rows]

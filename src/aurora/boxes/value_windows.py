@@ -1,0 +1,398 @@
+"""Value windows: aggregates over ranges of the order column, per group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from aurora.boxes.aggregation import Aggregation, Partials, concat_partials, take_partials
+from aurora.boxes.closing import Closing
+from aurora.boxes.grid import NEVER, Grid
+from aurora.boxes.groups import grown
+from aurora.boxes.order import Rows
+from aurora.boxes.segments import Array, accumulate, pack, repeat_ranges, search, slots_of, stable_order, starts_of
+from aurora.model.train import CLOCK, Ints, Progress
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Results:
+    """Windows that come out: one entry per window and group. ``row`` ranks the rows that made them come out."""
+
+    codes: Ints
+    starts: Array
+    ends: Array
+    partials: Partials
+    order: Ints
+    clock: Ints
+    row: Ints
+    timed_out: Bools
+
+    @classmethod
+    def concat(cls, parts: list[Results]) -> Results:
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            *(np.concatenate([getattr(p, name) for p in parts]) for name in ("codes", "starts", "ends")),
+            concat_partials([p.partials for p in parts]),
+            *(np.concatenate([getattr(p, name) for p in parts]) for name in ("order", "clock", "row", "timed_out")),
+        )
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Partial aggregates, one per (cell, group)."""
+
+    cells: Ints
+    codes: Ints
+    partials: Partials
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def at(self, rows: Ints) -> Cells:
+        return Cells(self.cells[rows], self.codes[rows], take_partials(self.partials, rows))
+
+    @classmethod
+    def concat(cls, parts: list[Cells]) -> Cells:
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            np.concatenate([p.cells for p in parts]),
+            np.concatenate([p.codes for p in parts]),
+            concat_partials([p.partials for p in parts]),
+        )
+
+    def folded(self, aggregation: Aggregation, groups: int) -> Cells:
+        """Entries of the same cell and group folded into one, in the order in which they stand."""
+        slots, first = slots_of(pack(self.cells, self.codes, groups))
+        return Cells(self.cells[first], self.codes[first], aggregation.combine(self.partials, slots, len(first)))
+
+    def to_frame(self, aggregation: Aggregation) -> pl.DataFrame:
+        columns = aggregation.to_frame(self.partials)
+        return columns.with_columns(pl.Series("cell", self.cells), pl.Series("code", self.codes))
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, aggregation: Aggregation) -> Cells:
+        cells, codes = frame.get_column("cell").to_numpy(), frame.get_column("code").to_numpy()
+        return cls(cells, codes, aggregation.from_frame(frame))
+
+
+class Origins:
+    """Where a group's window numbers count from: zero, or with ``align: first`` its first value."""
+
+    def __init__(self, *, first: bool, whole: bool) -> None:
+        self._first = first
+        self._values: Array = np.empty(0, np.int64 if whole else np.float64)
+        self._known = np.empty(0, bool)
+
+    def early(self, rows: Rows) -> Bools:
+        """Rows below their group's first window; notes the first values of new groups."""
+        if not self._first or not len(rows):
+            return np.zeros(len(rows), bool)
+        self._grow(int(rows.codes.max()) + 1)
+        new = np.flatnonzero(~self._known[rows.codes])[::-1]
+        self._values[rows.codes[new]] = rows.values[new]
+        self._known[rows.codes[new]] = True
+        return rows.values < self._values[rows.codes]
+
+    def _grow(self, size: int) -> None:
+        self._values = grown(self._values, size, 0)
+        self._known = grown(self._known, size, False)
+
+    def of(self, codes: Ints) -> Array:
+        if not self._first:
+            return np.zeros(len(codes), self._values.dtype)
+        if len(codes):
+            self._grow(int(codes.max()) + 1)
+        return self._values[codes]
+
+    def state(self) -> pl.DataFrame:
+        return pl.DataFrame({"origin": self._values, "known": self._known})
+
+    def load(self, state: pl.DataFrame) -> None:
+        self._values = state.get_column("origin").to_numpy().copy()
+        self._known = state.get_column("known").to_numpy().copy()
+
+
+class Empties:
+    """Empty windows between a group's first and last: out as soon as they are closed and their group has gone on."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._done = np.empty(0, np.int64)
+        self._newest = np.empty(0, np.float64 if not grid.whole else np.int64)
+
+    def take(
+        self, rows: Rows, origins: Origins, codes: Ints, windows: Ints, closing: Closing
+    ) -> tuple[Ints, Ints, Ints] | None:
+        """Codes, window numbers and releasing rows of the empty windows, given the full ones that closed now."""
+        groups = int(max(rows.codes.max(initial=-1), codes.max(initial=-1))) + 1
+        self._done = grown(self._done, groups, NEVER)
+        self._newest = grown(self._newest, groups, -np.inf if not self._grid.whole else np.iinfo(np.int64).min)
+        every = np.arange(len(self._done))
+        layout = stable_order(rows.codes)
+        row_codes = rows.codes[layout]
+        starts = starts_of(row_codes)
+        running = accumulate(np.maximum, rows.values[layout], starts)
+        # The row at which the group first showed a value; running maxima tell which row went past a window's end.
+        first_row = np.maximum.accumulate(np.where(running == rows.values[layout], layout, 0))
+        before = self._newest.copy()
+        if len(starts):
+            ends = np.append(starts[1:], len(layout)) - 1
+            self._newest[row_codes[starts]] = np.maximum(self._newest[row_codes[starts]], running[ends])
+        begun = np.full(len(every), -NEVER)
+        np.minimum.at(begun, codes, windows)
+        start = np.where(self._done == NEVER, begun, self._done + 1)
+        limits = np.minimum(closing.limits(every), self._newest)
+        if limits.dtype == np.float64 and self._grid.whole:
+            limits = self._newest
+        known = self._newest > (-np.inf if not self._grid.whole else np.iinfo(np.int64).min)
+        closed = np.where(known, self._grid.last_closed(np.where(known, limits, 0) - origins.of(every)), NEVER)
+        counts = np.where(begun == -NEVER, self._done != NEVER, True) * np.maximum(closed - start + 1, 0)
+        of, numbers = repeat_ranges(start, counts)
+        full = pack(np.concatenate((windows, numbers)), np.concatenate((codes, of)), len(every))
+        empty = ~np.isin(full[len(windows) :], full[: len(windows)])
+        np.maximum.at(self._done, codes, windows)
+        np.maximum.at(self._done, of, numbers)
+        of, numbers = of[empty], numbers[empty]
+        if not len(of):
+            return None
+        window_ends = self._grid.ends(numbers) + origins.of(of)
+        passed = np.zeros(len(of), np.int64)
+        later = before[of] < window_ends
+        if later.any():
+            place = search(row_codes, running, of[later], window_ends[later])
+            passed[later] = first_row[place] if len(layout) else 0
+        last = max(len(closing.order) - 1, 0)
+        reached = closing.rows_reaching(of, window_ends)
+        return of, numbers, np.minimum(np.maximum(reached, passed), last)
+
+    def state(self) -> pl.DataFrame:
+        size = max(len(self._done), len(self._newest))
+        return pl.DataFrame({"done": grown(self._done, size, NEVER), "newest": self._newest})
+
+    def load(self, state: pl.DataFrame) -> None:
+        self._done = state.get_column("done").to_numpy().copy()
+        self._newest = state.get_column("newest").to_numpy().copy()
+
+
+class PaneWindows:
+    """Windows on whole numbers, made of panes. Rows fold into the pane they fall into; a window combines its panes
+    when it closes, so the cost per row does not depend on the window's size.
+
+    Panes that can get no more rows are sealed and not looked at again until a window closes.
+    """
+
+    def __init__(self, aggregation: Aggregation, grid: Grid, *, align_first: bool, emit_empty: bool) -> None:
+        self._aggregation = aggregation
+        self._grid = grid
+        self._align_first = align_first
+        self.origins = Origins(first=align_first, whole=True)
+        self._empties = Empties(grid) if emit_empty else None
+        self._active = self._no_cells()
+        self._sealed: list[Cells] = []
+        self._closed = np.empty(0, np.int64)
+
+    def _no_cells(self) -> Cells:
+        none = np.empty(0, np.int64)
+        return Cells(none, none, self._aggregation.nothing)
+
+    def add(self, rows: Rows, partials: Partials, closing: Closing, progress: Progress | None) -> Results | None:
+        """Folds the rows in, and gives the windows that the train closed."""
+        groups = max(len(self._closed), int(rows.codes.max(initial=-1)) + 1)
+        if len(rows):
+            cells = self._grid.panes_of(rows.values - self.origins.of(rows.codes))
+            new = Cells(cells, rows.codes, partials)
+            both = Cells.concat([self._active, new]) if len(self._active) else new
+            self._active = both.folded(self._aggregation, groups)
+            self._closed = grown(self._closed, groups, NEVER)
+        return self._close(rows, closing)
+
+    def _close(self, rows: Rows, closing: Closing) -> Results | None:
+        every = np.arange(len(self._closed))
+        limits = closing.limits(every) - self.origins.of(every)
+        now = np.maximum(self._grid.last_closed(limits), self._closed)
+        if not len(every) or not bool((now > self._closed).any()):
+            return None
+        cells = Cells.concat([*self._sealed, self._active])
+        first, last = self._grid.windows_of_cells(cells.cells)
+        if self._align_first:
+            first = np.maximum(first, 0)
+        low = np.maximum(first, self._closed[cells.codes] + 1)
+        counts = np.maximum(np.minimum(last, now[cells.codes]) - low + 1, 0)
+        of, windows = repeat_ranges(low, counts)
+        closed = Cells(windows, cells.codes[of], take_partials(cells.partials, of))
+        closed = closed.folded(self._aggregation, len(every))
+        keep = last > now[cells.codes]
+        finished = self._grid.pane_ends(cells.cells) <= limits[cells.codes]
+        self._sealed = [cells.at(np.flatnonzero(keep & finished))] if bool((keep & finished).any()) else []
+        self._active = cells.at(np.flatnonzero(keep & ~finished))
+        self._closed = now
+        return self._results(rows, closed, closing)
+
+    def _results(self, rows: Rows, closed: Cells, closing: Closing) -> Results | None:
+        parts = []
+        if len(closed):
+            ends = self._grid.ends(closed.cells) + self.origins.of(closed.codes)
+            parts.append(self._result(closed, closing, closing.rows_reaching(closed.codes, ends)))
+        if self._empties is not None:
+            found = self._empties.take(rows, self.origins, closed.codes, closed.cells, closing)
+            if found is not None:
+                codes, windows, released = found
+                empty = Cells(windows, codes, empty_partials(self._aggregation, closing.clock[released]))
+                parts.append(self._result(empty, closing, released))
+        return Results.concat(parts) if parts else None
+
+    def _result(self, closed: Cells, closing: Closing, row: Ints) -> Results:
+        origin = self.origins.of(closed.codes)
+        return Results(
+            closed.codes,
+            self._grid.starts(closed.cells) + origin,
+            self._grid.ends(closed.cells) + origin,
+            closed.partials,
+            closing.order[row],
+            closing.clock[row],
+            row,
+            np.zeros(len(row), bool),
+        )
+
+    def state(self) -> dict[str, pl.DataFrame]:
+        parts = {
+            "cells": Cells.concat([*self._sealed, self._active]).to_frame(self._aggregation),
+            "closed": pl.DataFrame({"closed": self._closed}),
+            "origins": self.origins.state(),
+        }
+        return parts if self._empties is None else {**parts, "empties": self._empties.state()}
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        self._active = Cells.from_frame(state["cells"], self._aggregation)
+        self._sealed = []
+        self._closed = state["closed"].get_column("closed").to_numpy().copy()
+        self.origins.load(state["origins"])
+        if self._empties is not None:
+            self._empties.load(state["empties"])
+
+
+def empty_partials(aggregation: Aggregation, arrivals: Ints) -> Partials:
+    """Partials of empty windows, which have the arrival time of what made them come out."""
+    partials = aggregation.nothings(len(arrivals))
+    return [(arrivals, np.ones(len(arrivals), np.int64)), *partials[1:]]
+
+
+class TimedWindows:
+    """Windows that may time out, or that lie on doubles: every window is a cell, and knows when it was opened."""
+
+    def __init__(
+        self, aggregation: Aggregation, grid: Grid, *, align_first: bool, emit_empty: bool, timeout_us: int | None
+    ) -> None:
+        self._aggregation = aggregation
+        self._grid = grid
+        self._align_first = align_first
+        self._timeout_us = timeout_us
+        self.origins = Origins(first=align_first, whole=grid.whole)
+        self._empties = Empties(grid) if emit_empty else None
+        none = np.empty(0, np.int64)
+        self._open = Cells(none, none, aggregation.nothing)
+        self._opened = none
+        self._done = np.empty(0, bool)
+
+    def add(self, rows: Rows, partials: Partials, closing: Closing, progress: Progress | None) -> Results | None:
+        relative = rows.values - self.origins.of(rows.codes)
+        first, last = self._grid.windows_of_values(relative)
+        if self._align_first:
+            first = np.maximum(first, 0)
+        of, windows = repeat_ranges(first, np.maximum(last - first + 1, 0))
+        cells = np.concatenate((self._open.cells, windows))
+        codes = np.concatenate((self._open.codes, rows.codes[of]))
+        clocks = np.concatenate((self._opened, rows.hidden(CLOCK)[of]))
+        groups = int(codes.max(initial=-1)) + 1
+        slots, lead = slots_of(pack(cells, codes, groups))
+        opened = clocks[lead]
+        done = np.zeros(len(lead), bool)
+        done[slots[: len(self._open)]] = self._done
+        in_time = ~done[slots]
+        if self._timeout_us is not None:
+            in_time &= clocks < opened[slots] + self._timeout_us
+        in_time[: len(self._open)] = True
+        both = concat_partials([self._open.partials, take_partials(partials, of)])
+        if not in_time.all():
+            both = take_partials(both, np.flatnonzero(in_time))
+        folded = self._aggregation.combine(both, slots[in_time], len(lead))
+        return self._close(rows, Cells(cells[lead], codes[lead], folded), opened, done, closing, progress)
+
+    def _close(
+        self, rows: Rows, cells: Cells, opened: Ints, done: Bools, closing: Closing, progress: Progress | None
+    ) -> Results | None:
+        origin = self.origins.of(cells.codes)
+        starts = self._grid.starts(cells.cells) + origin
+        ends = self._grid.ends(cells.cells) + origin
+        row = closing.rows_reaching(cells.codes, ends)
+        closes = row < len(closing.order)
+        safe = np.where(closes, row, 0)
+        timed_out = np.zeros(len(cells), bool)
+        none = np.zeros(len(cells), np.int64)
+        order = closing.order[safe] if len(closing.order) else none
+        clock = closing.clock[safe] if len(closing.clock) else none
+        if self._timeout_us is not None and progress is not None:
+            due = opened + self._timeout_us
+            timed_out = ~done & (due <= progress.clock) & ~(closes & (clock < due))
+            at = np.flatnonzero(timed_out)
+            order[at], clock[at] = progress.orders_of(due[at]), due[at]
+        out = np.flatnonzero((closes & ~done) | timed_out)
+        rows_out = np.where(timed_out, -1, row)
+        results = [
+            Results(
+                cells.codes[out],
+                starts[out],
+                ends[out],
+                take_partials(cells.partials, out),
+                order[out],
+                clock[out],
+                rows_out[out],
+                timed_out[out],
+            )
+        ]
+        if self._empties is not None:
+            closed = np.flatnonzero(closes)
+            found = self._empties.take(rows, self.origins, cells.codes[closed], cells.cells[closed], closing)
+            if found is not None:
+                results.append(self._empty(*found, closing))
+        stays = np.flatnonzero(~closes)
+        self._open, self._opened = cells.at(stays), opened[stays]
+        self._done = (done | timed_out)[stays]
+        total = Results.concat(results)
+        return total if len(total.codes) else None
+
+    def _empty(self, codes: Ints, windows: Ints, released: Ints, closing: Closing) -> Results:
+        origin = self.origins.of(codes)
+        return Results(
+            codes,
+            self._grid.starts(windows) + origin,
+            self._grid.ends(windows) + origin,
+            empty_partials(self._aggregation, closing.clock[released]),
+            closing.order[released],
+            closing.clock[released],
+            released,
+            np.zeros(len(codes), bool),
+        )
+
+    def state(self) -> dict[str, pl.DataFrame]:
+        cells = self._open.to_frame(self._aggregation)
+        cells = cells.with_columns(pl.Series("opened", self._opened), pl.Series("done", self._done))
+        parts = {"cells": cells, "origins": self.origins.state()}
+        return parts if self._empties is None else {**parts, "empties": self._empties.state()}
+
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        cells = state["cells"]
+        self._open = Cells.from_frame(cells, self._aggregation)
+        self._opened = cells.get_column("opened").to_numpy()
+        self._done = cells.get_column("done").to_numpy()
+        self.origins.load(state["origins"])
+        if self._empties is not None:
+            self._empties.load(state["empties"])

@@ -1,0 +1,1 @@
+"""Sources and sinks: where tuples come from and where they go."""

@@ -1,0 +1,124 @@
+"""A run over finite inputs: read, process, deliver, to the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, Protocol
+
+import numpy as np
+import polars as pl
+
+from aurora.clock import Clock, WallClock
+from aurora.engine.intake import Epoch, Source, by_arrival, by_column
+from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
+from aurora.errors import InputError
+from aurora.model.train import ARRIVAL, CLOCK, Progress, Train
+from aurora.model.typed import Producer, TypedNetwork
+from aurora.processors.local import LocalProcessor
+from aurora.processors.plan import BoxCost, Execution
+
+AtEnd = Literal["flush", "hold"]
+DEFAULT_TRAIN = 50_000
+
+
+class Sink(Protocol):
+    """Takes an output's tuples, visible columns only."""
+
+    def write(self, frame: pl.DataFrame) -> None: ...
+
+
+def run_network(
+    typed: TypedNetwork,
+    inputs: Mapping[str, Source],
+    outputs: Mapping[str, Sink],
+    *,
+    statics: Mapping[str, pl.DataFrame] | None = None,
+    train: int = DEFAULT_TRAIN,
+    clock: str | None = None,
+    at_end: AtEnd = "flush",
+    wall: Clock | None = None,
+    on_epoch: Callable[[RunStatistics], None] | None = None,
+) -> RunStatistics:
+    """Runs a network over its inputs to their end and delivers what comes out to ``outputs``.
+
+    ``clock`` names the column that drives time; without it time is that of ``wall``. ``on_epoch`` is called after every
+    train with the statistics so far; whatever it raises stops the run.
+    """
+    run = Run(typed, inputs, outputs, statics=statics, train=train, clock=clock, wall=wall)
+    for statistics in run.epochs():
+        if on_epoch is not None:
+            on_epoch(statistics)
+    if at_end == "flush":
+        run.flush()
+    return run.statistics
+
+
+class Run:
+    """One run, step by step: ``epochs`` takes a train at a time, ``flush`` ends it."""
+
+    def __init__(
+        self,
+        typed: TypedNetwork,
+        inputs: Mapping[str, Source],
+        outputs: Mapping[str, Sink],
+        *,
+        statics: Mapping[str, pl.DataFrame] | None = None,
+        train: int = DEFAULT_TRAIN,
+        clock: str | None = None,
+        wall: Clock | None = None,
+    ) -> None:
+        if train < 1:
+            raise InputError(f"a train of {train} tuples is not possible; give 1 or more")
+        self._typed = typed
+        self._sinks = outputs
+        self._column_clock = clock is not None
+        self._wall = wall or WallClock()
+        self._began_s = time.perf_counter()
+        self._progress = Progress.standing(-1, 0)
+        self._arcs = {name: Producer(name) for name in inputs}
+        self.processor = LocalProcessor(typed, statics)
+        self.statistics = RunStatistics(
+            processor="local",
+            train=train,
+            boxes={name: BoxCost() for name in typed.order},
+            inputs={name: InputStatistics() for name in inputs},
+            outputs={name: OutputStatistics() for name in typed.outputs},
+        )
+        schemas = {name: typed.arcs[name].schema for name in inputs}
+        if clock is None:
+            self._intake = by_arrival(inputs, train, self._wall)
+        else:
+            self._intake = by_column(inputs, schemas, clock, train)
+
+    def epochs(self) -> Iterator[RunStatistics]:
+        for epoch in self._intake:
+            self._take(epoch)
+            yield self.statistics
+
+    def _take(self, epoch: Epoch) -> None:
+        self._progress = epoch.progress
+        for name, train in epoch.trains.items():
+            self.statistics.inputs[name].tuples += len(train)
+        self._execute({self._arcs[name]: train for name, train in epoch.trains.items()}, epoch.progress)
+
+    def flush(self) -> None:
+        """Closes open value windows and empties sort buffers, box after box."""
+        self._execute({}, Progress.standing(self._progress.seq, self._progress.clock, end=True))
+
+    def _execute(self, trains: Mapping[Producer, Train], progress: Progress) -> None:
+        (result,) = self.processor.run([Execution(self._typed.order, trains, progress)])
+        self.statistics.boxes.update(result.costs)
+        for name, producer in self._typed.outputs.items():
+            train = result.trains.get(producer)
+            if train is not None:
+                self._deliver(name, train)
+        self.statistics.wall_s = time.perf_counter() - self._began_s
+
+    def _deliver(self, name: str, train: Train) -> None:
+        output = self.statistics.outputs[name]
+        output.tuples += len(train)
+        delivered = train.hidden(CLOCK) if self._column_clock else np.int64(self._wall.now_us())
+        output.latencies.note((delivered - train.hidden(ARRIVAL)) / 1e6)
+        if name in self._sinks:
+            self._sinks[name].write(train.visible)

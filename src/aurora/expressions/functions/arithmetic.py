@@ -1,0 +1,410 @@
+"""Arithmetic. What cannot be represented is NULL and a fault: an overflow, or a division by zero.
+
+Ints are added, subtracted and multiplied in 128 bits and brought back, which turns an overflow into NULL, or
+plainly where the ranges of the operands show that nothing can overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from aurora.expressions.functions.declaration import Choose, Function, signature
+from aurora.expressions.nodes import Build, Call, Case, Coalesce, Literal, Node, Way
+from aurora.expressions.vectors import by_numpy
+
+MIN = -(2**63)
+MAX = 2**63 - 1
+Range = tuple[int, int]
+WHOLE: Range = (MIN, MAX)
+
+TIMESTAMP = pl.Datetime("us", "UTC")
+DURATION = pl.Duration("us")
+
+
+def range_of(node: Node) -> Range:
+    """Bounds of an int node's values, as far as its form shows them."""
+    if isinstance(node, Literal) and isinstance(node.value, int):
+        return int(node.value), int(node.value)
+    if isinstance(node, Call) and node.range is not None:
+        return node.range
+    if isinstance(node, Case):
+        return _span([range_of(result) for _, result in node.branches] + [range_of(node.otherwise)])
+    if isinstance(node, Coalesce):
+        return _span([range_of(argument) for argument in node.arguments])
+    if isinstance(node, Literal):
+        return 0, 0
+    return WHOLE
+
+
+def _span(ranges: list[Range]) -> Range:
+    return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
+def _fits(bounds: Range) -> bool:
+    return bounds[0] >= MIN and bounds[1] <= MAX
+
+
+def _clip(bounds: Range) -> Range:
+    return max(bounds[0], MIN), min(bounds[1], MAX)
+
+
+def _sum(a: Range, b: Range) -> Range:
+    return a[0] + b[0], a[1] + b[1]
+
+
+def _difference(a: Range, b: Range) -> Range:
+    return a[0] - b[1], a[1] - b[0]
+
+
+def _product(a: Range, b: Range) -> Range:
+    corners = [x * y for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _wide(a: pl.Expr) -> pl.Expr:
+    return a.cast(pl.Int128)
+
+
+def _narrow(a: pl.Expr) -> pl.Expr:
+    return a.cast(pl.Int64, strict=False)
+
+
+def _plain_add(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return a + b
+
+
+def _plain_subtract(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return a - b
+
+
+def _plain_multiply(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return a * b
+
+
+def add_ints(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return _narrow(_wide(a) + _wide(b))
+
+
+def subtract_ints(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return _narrow(_wide(a) - _wide(b))
+
+
+def multiply_ints(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return _narrow(_wide(a) * _wide(b))
+
+
+def _add_simple(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    """Cheaper than 128 bits where naming an operand twice costs nothing: an overflow flips the sign of both."""
+    total = a + b
+    return pl.when(((a ^ total) & (b ^ total)) >= 0).then(total)
+
+
+def _subtract_simple(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    difference = a - b
+    return pl.when(((a ^ b) & (a ^ difference)) >= 0).then(difference)
+
+
+def _adding(a: Node, b: Node) -> Build:
+    """The cheapest formula that notices an overflow."""
+    for node, other in ((a, b), (b, a)):
+        if isinstance(node, Literal) and isinstance(node.value, int) and other.simple:
+            amount, swapped = node.value, node is a
+            return lambda x, y: _shift_by(y if swapped else x, amount)
+    return _add_simple if a.simple and b.simple else add_ints
+
+
+def _subtracting(a: Node, b: Node) -> Build:
+    if isinstance(b, Literal) and isinstance(b.value, int) and a.simple and b.value > MIN:
+        amount = -b.value
+        return lambda x, _: _shift_by(x, amount)
+    return _subtract_simple if a.simple and b.simple else subtract_ints
+
+
+def _shift_by(a: pl.Expr, amount: int) -> pl.Expr:
+    fits = a <= MAX - amount if amount >= 0 else a >= MIN - amount
+    return pl.when(fits).then(a + pl.lit(amount, pl.Int64))
+
+
+def _choose_add(nodes: tuple[Node, ...]) -> Way:
+    a, b = nodes
+    if _fits(_sum(range_of(a), range_of(b))):
+        return Way(_plain_add, strict=True)
+    return Way(_adding(a, b), fallible=True)
+
+
+def _choose_subtract(nodes: tuple[Node, ...]) -> Way:
+    a, b = nodes
+    if _fits(_difference(range_of(a), range_of(b))):
+        return Way(_plain_subtract, strict=True)
+    return Way(_subtracting(a, b), fallible=True)
+
+
+def _in_microseconds(formula: Callable[[Node, Node], Build], dtype: pl.DataType) -> Choose:
+    """Times and durations are added and subtracted as the ints they are made of."""
+
+    def choose(nodes: tuple[Node, ...]) -> Way:
+        build = formula(*nodes)
+        return Way(lambda a, b: build(a.to_physical(), b.to_physical()).cast(dtype), fallible=True)
+
+    return choose
+
+
+def _choose_multiply(nodes: tuple[Node, ...]) -> Way:
+    a, b = nodes
+    if _fits(_product(range_of(a), range_of(b))):
+        return Way(_plain_multiply, strict=True)
+    return Way(multiply_ints, fallible=True)
+
+
+def _choose_negate(nodes: tuple[Node, ...]) -> Way:
+    if range_of(nodes[0])[0] > MIN:
+        return Way(lambda a: -a, strict=True)
+    return Way(lambda a: subtract_ints(pl.lit(0, pl.Int64), a), fallible=True)
+
+
+def _zero(node: Node) -> bool | None:
+    """Whether a divisor is zero; None if that depends on the tuple."""
+    return node.value == 0 if isinstance(node, Literal) and node.value is not None else None
+
+
+def divide_doubles(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return pl.when(b != 0).then(a / b)
+
+
+def _choose_divide(nodes: tuple[Node, ...]) -> Way:
+    if _zero(nodes[1]) is False:
+        return Way(lambda a, b: a / b, strict=True)
+    return Way(divide_doubles, fallible=True, reuses=True)
+
+
+def divide_ints(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    """Rounds towards zero, as SQL does; Polars rounds down, gives NULL for a zero divisor and wraps at MIN // -1."""
+    quotient = a // b
+    towards_zero = quotient + ((quotient * b != a) & ((a < 0) != (b < 0))).cast(pl.Int64)
+    return pl.when((a != MIN) | (b != -1)).then(towards_zero)
+
+
+def _divide_by_positive(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return (a + pl.when(a < 0).then(b - 1).otherwise(0)) // b
+
+
+def _choose_int_divide(nodes: tuple[Node, ...]) -> Way:
+    (low, _), (divisor_low, _) = range_of(nodes[0]), range_of(nodes[1])
+    if low >= 0 and divisor_low >= 0:
+        return Way(lambda a, b: a // b, fallible=divisor_low == 0)
+    if divisor_low > 0 and nodes[1].simple:
+        return Way(_divide_by_positive, reuses=True)
+    return Way(divide_ints, fallible=True, reuses=True)
+
+
+def _quotient_range(nodes: tuple[Node, ...]) -> Range:
+    low, high = range_of(nodes[0])
+    if range_of(nodes[1])[0] >= 0:
+        return min(low, 0), max(high, 0)
+    largest = min(max(abs(low), abs(high)), MAX)
+    return max(-largest, MIN), largest
+
+
+def remainder_ints(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    """Has the sign of the dividend, so that ``a = (a // b) * b + a % b``; Polars gives it the divisor's."""
+    rest = a % b
+    return pl.when((rest != 0) & ((rest < 0) != (a < 0))).then(rest - b).otherwise(rest)
+
+
+def _choose_remainder(nodes: tuple[Node, ...]) -> Way:
+    may_be_zero = _zero(nodes[1]) is not False
+    if range_of(nodes[0])[0] >= 0 and range_of(nodes[1])[0] >= 0:
+        return Way(lambda a, b: a % b, fallible=may_be_zero)
+    return Way(remainder_ints, fallible=may_be_zero, reuses=True)
+
+
+def _remainder_range(nodes: tuple[Node, ...]) -> Range:
+    (low, high), (divisor_low, divisor_high) = range_of(nodes[0]), range_of(nodes[1])
+    largest = max(abs(divisor_low), abs(divisor_high)) - 1
+    return max(min(low, 0), -largest), min(max(high, 0), largest)
+
+
+def remainder_doubles(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return pl.when(b != 0).then(by_numpy(np.fmod, pl.Float64(), a, b))
+
+
+def _choose_float_remainder(nodes: tuple[Node, ...]) -> Way:
+    if _zero(nodes[1]) is False:
+        return Way(lambda a, b: by_numpy(np.fmod, pl.Float64(), a, b))
+    return Way(remainder_doubles, fallible=True, reuses=True)
+
+
+def _times(a: pl.Expr, n: pl.Expr) -> pl.Expr:
+    return multiply_ints(a.to_physical(), n).cast(DURATION)
+
+
+def _scaled(a: pl.Expr, x: pl.Expr) -> pl.Expr:
+    return whole_microseconds(a.to_physical().cast(pl.Float64) * x)
+
+
+def whole_microseconds(x: pl.Expr) -> pl.Expr:
+    return _narrow(x.round(0, mode="half_away_from_zero")).cast(DURATION)
+
+
+def _shared(a: pl.Expr, x: pl.Expr) -> pl.Expr:
+    return whole_microseconds(divide_doubles(a.to_physical().cast(pl.Float64), x))
+
+
+def _ratio(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return divide_doubles(a.to_physical().cast(pl.Float64), b.to_physical().cast(pl.Float64))
+
+
+def _magnitude(a: pl.Expr) -> pl.Expr:
+    return pl.when(a != MIN).then(a.abs())
+
+
+def _choose_magnitude(nodes: tuple[Node, ...]) -> Way:
+    if range_of(nodes[0])[0] > MIN:
+        return Way(lambda a: a.abs())
+    return Way(_magnitude, fallible=True, reuses=True)
+
+
+def _magnitude_range(nodes: tuple[Node, ...]) -> Range:
+    low, high = range_of(nodes[0])
+    return 0, min(max(abs(low), abs(high)), MAX)
+
+
+GROUP = "arithmetic"
+
+FUNCTIONS = (
+    Function(
+        "+",
+        (
+            signature(
+                "(a: int, b: int) -> int",
+                choose=_choose_add,
+                range=lambda n: _clip(_sum(range_of(n[0]), range_of(n[1]))),
+            ),
+            signature("(a: double, b: double) -> double", _plain_add, strict=True),
+            signature("(a: timestamp, b: duration) -> timestamp", choose=_in_microseconds(_adding, TIMESTAMP)),
+            signature("(a: duration, b: timestamp) -> timestamp", choose=_in_microseconds(_adding, TIMESTAMP)),
+            signature("(a: duration, b: duration) -> duration", choose=_in_microseconds(_adding, DURATION)),
+        ),
+        GROUP,
+        "Sum; a time moved forward by a duration. An overflow is NULL and counted.",
+        "40 + 2",
+        42,
+        sign="a + b",
+    ),
+    Function(
+        "-",
+        (
+            signature(
+                "(a: int, b: int) -> int",
+                choose=_choose_subtract,
+                range=lambda n: _clip(_difference(range_of(n[0]), range_of(n[1]))),
+            ),
+            signature("(a: double, b: double) -> double", _plain_subtract, strict=True),
+            signature("(a: timestamp, b: timestamp) -> duration", choose=_in_microseconds(_subtracting, DURATION)),
+            signature("(a: timestamp, b: duration) -> timestamp", choose=_in_microseconds(_subtracting, TIMESTAMP)),
+            signature("(a: duration, b: duration) -> duration", choose=_in_microseconds(_subtracting, DURATION)),
+        ),
+        GROUP,
+        "Difference; the duration between two times. An overflow is NULL and counted.",
+        "timestamp '2024-01-01 12:00' - timestamp '2024-01-01' = interval '12' hour",
+        True,
+        sign="a - b",
+    ),
+    Function(
+        "*",
+        (
+            signature(
+                "(a: int, b: int) -> int",
+                choose=_choose_multiply,
+                range=lambda n: _clip(_product(range_of(n[0]), range_of(n[1]))),
+            ),
+            signature("(a: double, b: double) -> double", _plain_multiply, strict=True),
+            signature("(a: duration, b: int) -> duration", _times, fallible=True),
+            signature("(a: int, b: duration) -> duration", lambda a, b: _times(b, a), fallible=True),
+            signature("(a: duration, b: double) -> duration", _scaled, fallible=True),
+            signature("(a: double, b: duration) -> duration", lambda a, b: _scaled(b, a), fallible=True),
+        ),
+        GROUP,
+        "Product. An overflow is NULL and counted; a duration is rounded to whole microseconds.",
+        "6 * 7",
+        42,
+        sign="a * b",
+    ),
+    Function(
+        "/",
+        (
+            signature("(a: double, b: double) -> double", choose=_choose_divide),
+            signature("(a: duration, b: duration) -> double", _ratio, fallible=True, reuses=True),
+            signature("(a: duration, b: double) -> duration", _shared, fallible=True, reuses=True),
+        ),
+        GROUP,
+        "Quotient as a double, also of two ints. Division by zero is NULL and counted.",
+        "7 / 2",
+        3.5,
+        sign="a / b",
+    ),
+    Function(
+        "//",
+        (signature("(a: int, b: int) -> int", choose=_choose_int_divide, range=_quotient_range),),
+        GROUP,
+        "Integer quotient, rounded towards zero; also written a div b. Division by zero is NULL and counted.",
+        "-7 // 2",
+        -3,
+        aliases=("div",),
+        sign="a // b",
+    ),
+    Function(
+        "%",
+        (
+            signature("(a: int, b: int) -> int", choose=_choose_remainder, range=_remainder_range),
+            signature("(a: double, b: double) -> double", choose=_choose_float_remainder),
+        ),
+        GROUP,
+        "Remainder of the division rounded towards zero; it has the sign of a. Of zero it is NULL and counted.",
+        "-7 % 2",
+        -1,
+        aliases=("mod",),
+        sign="a % b",
+    ),
+    Function(
+        "negate",
+        (
+            signature(
+                "(a: int) -> int",
+                choose=_choose_negate,
+                range=lambda n: _clip(_difference((0, 0), range_of(n[0]))),
+            ),
+            signature("(a: double) -> double", lambda a: -a, strict=True),
+            signature(
+                "(a: duration) -> duration",
+                lambda a: subtract_ints(pl.lit(0, pl.Int64), a.to_physical()).cast(DURATION),
+                fallible=True,
+            ),
+        ),
+        GROUP,
+        "The opposite number or duration. An overflow is NULL and counted.",
+        "-(2 + 3)",
+        -5,
+        sign="- a",
+    ),
+    Function(
+        "abs",
+        (
+            signature("(a: int) -> int", choose=_choose_magnitude, range=_magnitude_range),
+            signature("(a: double) -> double", lambda a: a.abs()),
+            signature(
+                "(a: duration) -> duration",
+                lambda a: _magnitude(a.to_physical()).cast(DURATION),
+                fallible=True,
+                reuses=True,
+            ),
+        ),
+        GROUP,
+        "The number or duration without its sign. An overflow is NULL and counted.",
+        "abs(-5)",
+        5,
+    ),
+)

@@ -1,0 +1,100 @@
+"""The base of every box's declaration, and the list of the kinds of box there are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeVar
+
+import polars as pl
+import pyarrow as pa
+from pydantic import Field
+
+from aurora.errors import Report
+from aurora.model.element import Element, InputNames
+from aurora.model.schema import ArcType
+from aurora.model.train import Emission, Progress, Train
+
+OUT = "out"
+LATE = "late"
+
+
+class Kernel(Protocol):
+    """What runs. A kernel is given trains in arc order and told how far the engine has come.
+
+    A kernel may hold tuples back in ``process`` and emit them in ``advance``: only after ``advance`` does it know
+    that every port has been given everything up to a number, and how the clock moved in between. What comes out
+    must not depend on how the stream was cut into trains.
+    """
+
+    def process(self, port: int, train: Train) -> Emission: ...
+
+    def advance(self, progress: Progress) -> Emission: ...
+
+    def snapshot(self) -> pa.Table: ...
+
+    def restore(self, state: pa.Table) -> None: ...
+
+
+@dataclass(frozen=True)
+class Partitioning:
+    """How a box's input may be split over workers.
+
+    ``columns`` None: anywhere, tuples do not meet. Some columns: tuples that agree on them must stay together.
+    An empty tuple: all tuples must stay together.
+    """
+
+    columns: tuple[str, ...] | None
+
+    @classmethod
+    def by(cls, columns: Sequence[str]) -> Partitioning:
+        return cls(tuple(columns))
+
+
+ANYWHERE = Partitioning(None)
+TOGETHER = Partitioning(())
+
+
+class Box(Element):
+    """A box as its author declares it: drawable, storable, and able to derive what comes out of it.
+
+    Subclasses set ``kind`` and ``arity`` (the least and the greatest number of inputs; None for no limit).
+    """
+
+    kind: ClassVar[str]
+    arity: ClassVar[tuple[int, int | None]] = (1, 1)
+    takes_static: ClassVar[bool] = False
+
+    inputs: InputNames = Field(alias="in")
+
+    def output_ports(self) -> tuple[str, ...]:
+        """The names of the ports; the first is the one that a bare box name means."""
+        return (OUT,)
+
+    @abstractmethod
+    def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
+        """What each output port carries. Everything wrong goes to ``report``, under the parameter's path.
+
+        A port whose schema cannot be known because of a problem is left out.
+        """
+
+    def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
+        """How the input may be split; called for valid boxes only."""
+        return ANYWHERE
+
+    @abstractmethod
+    def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
+        """A fresh kernel; called for valid boxes only. ``statics`` holds the data of static input ports."""
+
+
+KINDS: dict[str, type[Box]] = {}
+"""Every kind of box by name; the modules of ``aurora.boxes`` fill it when they are imported."""
+
+B = TypeVar("B", bound=type[Box])
+
+
+def box_kind(declaration: B) -> B:
+    """Class decorator that puts a declaration on the list of kinds."""
+    KINDS[declaration.kind] = declaration
+    return declaration

@@ -1,0 +1,153 @@
+"""The elements of a network beside its boxes: streams, outputs, superboxes and connection points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from aurora.errors import Report
+from aurora.model.element import Element, InputNames
+from aurora.model.naming import check_column, shown, suggestion
+from aurora.model.qos import QoS
+from aurora.model.quantities import Duration, Tuples, parse_quantity
+from aurora.model.schema import Schema
+from aurora.model.types import SCALARS, Type
+
+_DEEPEST_LIST = 5
+
+
+def read_schema(data: Any, report: Report) -> Schema | None:
+    """The schema that a document writes, or None when it is wrong; what is wrong goes to ``report``."""
+    if isinstance(data, Schema):
+        data = {name: str(kind) for name, kind in data.items()}
+    if not isinstance(data, Mapping):
+        report.add("not-a-mapping", f"schema is {shown(data)}", "write the columns as {ticker: string, price: double}")
+        return None
+    if not data:
+        report.add("empty-schema", "the schema has no columns", "declare at least one, such as {price: double}")
+        return None
+    columns: dict[str, Type] = {}
+    for name, text in data.items():
+        here = report.at(name if isinstance(name, str | int) else str(name))
+        good = check_column(name, here)
+        try:
+            kind = Type.parse(text) if isinstance(text, str) and text.count("<") <= _DEEPEST_LIST else None
+        except ValueError:
+            kind = None
+        if kind is None:
+            hint = suggestion(text, SCALARS, "use one of the choices, or list<...> of one")
+            here.add("unknown-type", f"column {shown(name)} has the type {shown(text)}", hint, choices=SCALARS)
+        elif good:
+            columns[name] = kind
+    return Schema(columns) if len(columns) == len(data) else None
+
+
+def _schema(value: Any) -> Any:
+    report = Report()
+    schema = read_schema(value, report)
+    if report.problems:
+        raise ValueError(report.problems[0].found)
+    return schema
+
+
+def _schema_or_none(value: Any) -> Any:
+    return None if value is None else _schema(value)
+
+
+def _schema_to_plain(schema: Schema | None) -> dict[str, str] | None:
+    return None if schema is None else {name: str(kind) for name, kind in schema.items()}
+
+
+def _qos(value: Any) -> Any:
+    report = Report()
+    qos = None if value is None else QoS.read(value, report)
+    if report.problems:
+        raise ValueError(report.problems[0].found)
+    return qos
+
+
+def _keep(value: Any) -> Any:
+    quantity = value if value is None else parse_quantity(value)
+    if isinstance(quantity, int | float):
+        raise ValueError(f"{value!r} has no unit; write a duration such as 2h, or 1000 tuples")
+    return quantity
+
+
+def _keep_to_plain(keep: Duration | Tuples | None) -> str | None:
+    return None if keep is None else str(keep)
+
+
+SchemaField = Annotated[Schema, BeforeValidator(_schema), PlainSerializer(_schema_to_plain)]
+
+
+class Stream(Element):
+    """An input of the network."""
+
+    columns: SchemaField = Field(alias="schema")
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return self.columns
+
+
+class Output(Element):
+    """Where results leave the network; ``source`` names the arc (``from`` in documents)."""
+
+    source: str = Field(alias="from")
+    qos: Annotated[
+        QoS | None, BeforeValidator(_qos), PlainSerializer(lambda qos: None if qos is None else qos.to_plain())
+    ] = None
+
+
+class Superbox(Element):
+    """A named group of boxes, and of other superboxes, that a person zooms into."""
+
+    boxes: Annotated[InputNames, Field(min_length=1)]
+
+
+class ConnectionPoint(Element):
+    """A place where boxes can be added while the network runs, with the history that they then see.
+
+    A live one stands ``on`` an arc and keeps what passes for a time or a number of tuples. A dangling one stands
+    nowhere: it is static data of its own schema, read from ``file`` or given when the network starts.
+    """
+
+    on: str | None = None
+    keep: Annotated[Duration | Tuples | None, BeforeValidator(_keep), PlainSerializer(_keep_to_plain)] = None
+    key: InputNames = ()
+    columns: Annotated[Schema | None, BeforeValidator(_schema_or_none), PlainSerializer(_schema_to_plain)] = Field(
+        default=None, alias="schema"
+    )
+    file: str | None = None
+
+    @property
+    def schema(self) -> Schema | None:  # type: ignore[override]
+        return self.columns
+
+    @property
+    def dangling(self) -> bool:
+        return self.on is None
+
+
+def check_connection_point(point: ConnectionPoint, report: Report) -> None:
+    """Reports parameters that contradict each other: a connection point is either live or dangling."""
+    if point.on is None and point.columns is None:
+        report.add(
+            "missing-parameter",
+            "neither 'on' nor 'schema' is given",
+            "give 'on' with the arc to stand on, or 'schema' for static data",
+            choices=("on", "schema"),
+        )
+    live_only = [key for key in ("keep",) if getattr(point, key) is not None]
+    dangling_only = [key for key, value in (("schema", point.columns), ("file", point.file)) if value is not None]
+    for key in dangling_only if point.on is not None else []:
+        found = f"'on' puts it on an arc, {key!r} makes it static data"
+        report.at(key).add("conflicting-parameters", found, f"remove 'on' or {key!r}")
+    for key in live_only if point.on is None and point.columns is not None else []:
+        found = f"{key!r} is about what passes an arc, but there is no 'on'"
+        report.at(key).add("conflicting-parameters", found, f"remove {key!r}, or give 'on' instead of 'schema'")
+    amount = point.keep.n if isinstance(point.keep, Tuples) else 1 if point.keep is None else point.keep.us
+    if amount <= 0:
+        report.at("keep").add("not-positive", f"{point.keep} is not greater than 0", "keep something, such as 2h")

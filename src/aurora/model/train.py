@@ -1,0 +1,117 @@
+"""Trains: runs of tuples in arc order, with the hidden columns every tuple carries.
+
+A train is Arrow memory seen through Polars. Beside the stream's own columns it has three hidden ones:
+
+``__order``    2·n + 1 for what tuple number n made come out, 2·n for a timeout that fell due just before it.
+               An arc is sorted by (``__order``, ``__clock``); parallel arcs merge by it.
+``__clock``    the engine's clock in microseconds when the tuple came out: a timeout's due time, else the
+               clock at the tuple that made it come out.
+``__arrival``  the earliest arrival time of the tuples it was made from, in microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from aurora.model.schema import HIDDEN_PREFIX, Schema
+
+Ints = npt.NDArray[np.int64]
+
+ORDER = "__order"
+CLOCK = "__clock"
+ARRIVAL = "__arrival"
+HIDDEN = (ORDER, CLOCK, ARRIVAL)
+_HIDDEN_TYPES = {name: pl.Int64() for name in HIDDEN}
+
+
+@dataclass(frozen=True)
+class Train:
+    """Tuples in arc order. ``frame`` has the visible columns first, then the hidden ones."""
+
+    frame: pl.DataFrame
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    @classmethod
+    def empty(cls, schema: Schema) -> Train:
+        return cls(pl.DataFrame(schema={**schema.to_polars(), **_HIDDEN_TYPES}))
+
+    @classmethod
+    def of(cls, visible: pl.DataFrame, order: Ints, clock: Ints, arrival: Ints) -> Train:
+        hidden = [pl.Series(ORDER, order), pl.Series(CLOCK, clock), pl.Series(ARRIVAL, arrival)]
+        return cls(visible.hstack(hidden))
+
+    @classmethod
+    def concat(cls, trains: Sequence[Train]) -> Train:
+        if len(trains) == 1:
+            return trains[0]
+        return cls(pl.concat([train.frame for train in trains], how="vertical"))
+
+    @property
+    def visible(self) -> pl.DataFrame:
+        """The stream's own columns."""
+        return self.frame.select(self.columns)
+
+    @property
+    def columns(self) -> list[str]:
+        return [name for name in self.frame.columns if not name.startswith(HIDDEN_PREFIX)]
+
+    def hidden(self, name: str) -> Ints:
+        return self.frame.get_column(name).to_numpy()
+
+    def to_arrow(self) -> pa.Table:
+        """The visible columns as an Arrow table."""
+        return self.visible.to_arrow()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Word that an engine gives its boxes: everything numbered up to ``seq`` has been given to you.
+
+    Meanwhile the clock moved: it stood at ``clocks[i]`` when tuple number ``first + i``, of any input, came in. A tick
+    without a tuple counts as the number ``seq + 1``, that of the tuple still to come. ``clock`` is where it stands now.
+    ``end`` says that no tuple will ever come again: open value windows and sort buffers are to be flushed.
+    """
+
+    seq: int
+    clock: int
+    first: int
+    clocks: Ints
+    end: bool = False
+
+    @classmethod
+    def standing(cls, seq: int, clock: int, *, end: bool = False) -> Progress:
+        """Neither tuples nor time since the last word."""
+        return cls(seq, clock, seq + 1, np.empty(0, np.int64), end)
+
+    def orders_of(self, due: Ints) -> Ints:
+        """The ``__order`` of timeouts due at these times, which the clock has reached since the last word.
+
+        A timeout comes out just before the first tuple whose clock is at or past its due time.
+        """
+        return 2 * (self.first + np.searchsorted(self.clocks, due, side="left"))
+
+    @property
+    def end_order(self) -> int:
+        """The ``__order`` of what is flushed at the end: after every tuple there was."""
+        return 2 * self.seq + 2
+
+
+@dataclass(frozen=True)
+class Emission:
+    """What a kernel call gave: a train per output port that got tuples, and what it counted."""
+
+    trains: Mapping[str, Train]
+    late: int = 0
+    nulled: int = 0
+    rejected: int = 0
+
+
+NOTHING = Emission({})

@@ -1,0 +1,1 @@
+"""Box processors: where kernels run."""

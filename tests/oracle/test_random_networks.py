@@ -1,0 +1,100 @@
+"""Random networks over random streams: the engine against the oracle, and against itself.
+
+The one-box networks find what is wrong with a box and shrink to something readable; the larger ones find what is
+wrong between boxes: the order of arcs, time passing downstream, inherited groupings, the end of the input.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aurora.model import typecheck
+from aurora.model.network import Network
+from aurora.testing import RunResult, run_rows
+from oracle import reference
+from oracle.comparison import assert_agrees, assert_same_bytes
+from oracle.network import Simulation
+from oracle.strategies import AWKWARD, CLOCK, EXTREME, Example, examples
+
+ENDS = ("flush", "hold")
+CUTS = (1, 2, 7, 100)
+
+
+def engine(example: Example, train: int | None, at_end: str, snapshot_at: int | None = None) -> RunResult:
+    return run_rows(example.document, example.inputs, clock=CLOCK, train=train, at_end=at_end, snapshot_at=snapshot_at)
+
+
+def assert_like_the_oracle(example: Example, at_end: str) -> None:
+    result = engine(example, None, at_end)
+    answer = reference.run(example.document, example.inputs, clock=CLOCK, at_end=at_end)  # type: ignore[arg-type]
+    arcs = Simulation(example.document).arcs
+    for output, declared in example.document["outputs"].items():
+        try:
+            assert_agrees(
+                result.outputs[output], answer.outputs[output], arcs[declared["from"]].schema, example.fuzzy[output]
+            )
+        except AssertionError as error:
+            raise AssertionError(f"output {output} at {at_end}: {error}") from None
+    assert {box: n for box, n in result.late.items() if n} == {box: n for box, n in answer.late.items() if n}
+
+
+def assert_same(one: RunResult, other: RunResult) -> None:
+    assert one.outputs.keys() == other.outputs.keys()
+    for output, frame in one.outputs.items():
+        assert_same_bytes(frame, other.outputs[output])
+    assert one.late == other.late
+
+
+@given(examples())
+def test_every_drawn_network_typechecks(example: Example) -> None:
+    arcs = Simulation(example.document).arcs
+    for name, arc in typecheck(Network.from_document(example.document)).arcs.items():
+        assert {column: str(kind) for column, kind in arc.schema.items()} == arcs[name].schema
+        assert tuple(arc.grouping) == arcs[name].grouping
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples(most=1))
+def test_one_box(at_end: str, example: Example) -> None:
+    assert_like_the_oracle(example, at_end)
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples())
+def test_networks(at_end: str, example: Example) -> None:
+    assert_like_the_oracle(example, at_end)
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples(EXTREME, tame=False))
+def test_extreme_values(at_end: str, example: Example) -> None:
+    assert_like_the_oracle(example, at_end)
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples())
+def test_trains_of_every_size_give_the_same(at_end: str, example: Example) -> None:
+    whole = engine(example, None, at_end)
+    for train in CUTS:
+        assert_same(engine(example, train, at_end), whole)
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples(AWKWARD))
+def test_trains_of_every_size_give_the_same_for_awkward_doubles(at_end: str, example: Example) -> None:
+    """NaN, infinities and sums that round: what they give is open, but not that it hangs on the trains."""
+    whole = engine(example, None, at_end)
+    for train in CUTS:
+        assert_same(engine(example, train, at_end), whole)
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples(), data=st.data())
+def test_a_restored_snapshot_goes_on_as_if_nothing_had_happened(
+    at_end: str, example: Example, data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(0, example.length), label="cut")
+    train = data.draw(st.sampled_from([*CUTS, None]), label="train")
+    assert_same(engine(example, train, at_end, snapshot_at=cut), engine(example, train, at_end))
