@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-BAR, GAP, LEFT, WIDTH, TOP, FOOT = 18, 8, 190, 460, 54, 34
+BAR, GAP, LEFT, WIDTH, TOP, FOOT = 18, 8, 200, 460, 54, 34
 GOOD, BAD, INK, GOAL = "#3b7a57", "#b5482f", "#222222", "#1f4e9c"
 
 

@@ -17,14 +17,14 @@ START = datetime(2026, 1, 5, 14, 30, tzinfo=UTC)
 STAMP = pl.Datetime("us", "UTC")
 
 
-def ticks(count: int, seed: int = 1) -> pl.DataFrame:
-    """``count`` ticks in arrival order."""
-    random = np.random.default_rng(seed)
+def ticks(count: int, seed: int = 1, first: int = 0) -> pl.DataFrame:
+    """``count`` ticks in arrival order, from number ``first`` on."""
+    random = np.random.default_rng((seed, first))
     weights = (np.arange(TICKERS) + 100.0) ** -0.7
     names = np.array([f"T{k:03}" for k in range(TICKERS)])
     late_ms = np.where(random.random(count) < 0.01, random.integers(1, 201, count), 0)
     start_us = int(pl.Series([START], dtype=STAMP).to_physical()[0])
-    stamps = start_us + 1_000 * (np.arange(count) // PER_MS - late_ms)
+    stamps = start_us + 1_000 * (np.arange(first, first + count) // PER_MS - late_ms)
     return pl.DataFrame(
         {
             "ticker": names[random.choice(TICKERS, count, p=weights / weights.sum())],

@@ -1,37 +1,29 @@
-"""Writes the reference pages that come from the code: one page per kind of box, and their index.
+"""Writes the pages and pictures that come from the code: one page per kind of box, and the case studies' networks.
 
     python -m docs.generate
 
-A page is the box's docstring, its example and its parameters, so it cannot say what the code does not.
+A page is the box's docstring, its example and its parameters with what parameters.yaml says of each.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 import aurora.boxes
+from aurora.drawing import draw
+from aurora.model import load
 from aurora.model.box import KINDS, Box
 from aurora.model.element import Element
 
-PAGES = Path(__file__).parent / "reference" / "boxes"
-NOTICE = "<!-- Written by `make docs` from src/aurora/boxes; change it there. -->"
-
-TYPE_NAMES = {
-    "QuantityField": "5 tuples, 200ms, 60s or a number",
-    "DurationField": "duration",
-    "TuplesField": "tuples",
-    "Names": "name or list of names",
-    "InputNames": "name or list of names",
-    "str": "text",
-    "bool": "true or false",
-    "int": "whole number",
-    "float": "number",
-    "dict[str, str]": "mapping of name to expression",
-    "dict[str, Any]": "mapping",
-}
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "docs" / "reference" / "boxes"
+NOTICE = "<!-- Written by `make docs` from src/aurora/boxes and docs/parameters.yaml; change it there. -->"
 
 
 def page(kind: str, declaration: type[Box]) -> str:
@@ -40,7 +32,7 @@ def page(kind: str, declaration: type[Box]) -> str:
     lines = [NOTICE, "", f"# {kind}", "", _code_marks(_summary(declaration)), "", _code_marks(prose), ""]
     if example:
         lines += ["## Example", "", "```python", example, "```", ""]
-    lines += ["## Parameters", "", "| parameter | what it is | default |", "| --- | --- | --- |"]
+    lines += ["## Parameters", "", "| parameter | meaning | default |", "| --- | --- | --- |"]
     lines += [f"| `{name}` | {what} | {default} |" for name, what, default in _parameters(declaration)]
     lines += ["", "It also takes `description`, `tags` and `manual`, as every element does.", ""]
     return "\n".join(lines)
@@ -56,6 +48,12 @@ def pages() -> dict[Path, str]:
     """Every page by its path."""
     assert aurora.boxes, "importing the boxes fills KINDS"
     return {PAGES / f"{kind}.md": page(kind, KINDS[kind]) for kind in sorted(KINDS)} | {PAGES / "index.md": index()}
+
+
+def pictures() -> dict[Path, str]:
+    """The drawing of every case study's network, beside the network."""
+    networks = sorted((ROOT / "case_studies").glob("*/network.yaml"))
+    return {path.with_name(f"{path.parent.name}.svg"): draw(load(path)) for path in networks}
 
 
 def _summary(declaration: type[Box]) -> str:
@@ -75,30 +73,24 @@ def _code_marks(text: str) -> str:
 
 
 def _parameters(declaration: type[Box]) -> list[tuple[str, str, str]]:
+    meanings = _meanings()
+    known = meanings["every box"] | meanings["boxes"].get(declaration.kind, {})
     rows = []
-    own = {name for owner in declaration.__mro__ for name in vars(owner).get("__annotations__", {})}
-    annotations = _annotations(declaration)
     for name, field in declaration.model_fields.items():
-        if name in Element.model_fields or name not in own:
+        if name in Element.model_fields:
             continue
+        parameter = field.alias or name
+        if parameter not in known:
+            raise SystemExit(f"docs/parameters.yaml does not say what {parameter} of {declaration.kind} means")
         default = "required" if field.is_required() else _written(field.get_default(call_default_factory=True))
-        what = field.description or _type_name(annotations.get(name, ""))
-        rows.append((field.alias or name, what.replace("|", "\\|"), default))
+        rows.append((parameter, known[parameter].replace("|", "\\|"), default))
     return rows
 
 
-def _annotations(declaration: type[Box]) -> dict[str, str]:
-    """Annotations as their authors wrote them; the nearest class wins."""
-    texts: dict[str, str] = {}
-    for owner in reversed(declaration.__mro__):
-        texts |= {name: str(text) for name, text in vars(owner).get("__annotations__", {}).items()}
-    return texts
-
-
-def _type_name(annotation: str) -> str:
-    inner = re.sub(r"^Annotated\[(\w+),.*\]$", r"\1", annotation)
-    parts = [part.strip() for part in inner.split(" | ") if part.strip() != "None"]
-    return " or ".join(TYPE_NAMES.get(part, part.lower() if part.isidentifier() else f"`{part}`") for part in parts)
+@cache
+def _meanings() -> dict[str, Any]:
+    meanings: dict[str, Any] = yaml.safe_load((ROOT / "docs" / "parameters.yaml").read_text(encoding="utf-8"))
+    return meanings
 
 
 def _written(default: Any) -> str:
@@ -109,11 +101,11 @@ def _written(default: Any) -> str:
 
 def main() -> None:
     PAGES.mkdir(parents=True, exist_ok=True)
-    for path, text in pages().items():
+    for path, text in (pages() | pictures()).items():
         changed = not path.exists() or path.read_text(encoding="utf-8") != text
         if changed:
             path.write_text(text, encoding="utf-8")
-        print(f"{'wrote' if changed else 'kept '} {path.relative_to(PAGES.parents[2])}")
+        print(f"{'wrote' if changed else 'kept '} {path.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

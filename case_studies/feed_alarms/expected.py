@@ -65,6 +65,6 @@ def _numbered(raised: list[Alarm]) -> list[dict[str, Any]]:
         level = "suppressed" if suppress else "low"
         if number % THRESHOLD == 0:
             level, suppress = "high", True
-        row = {name: getattr(alarm, name) for name in ("ticker", "feed", "exchange", "price", "last_update")}
+        row = {name: getattr(alarm, name) for name in ("ticker", "feed", "exchange", "price", "last_update", "due")}
         rows.append({**row, "number": number, "level": level})
     return rows

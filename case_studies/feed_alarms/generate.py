@@ -54,9 +54,12 @@ class Outage:
     feed: str | None = None
     exchange: str | None = None
 
+    @property
+    def who(self) -> str:
+        return FEEDS[self.feed] if self.feed else self.exchange or "everything"
+
     def __str__(self) -> str:
-        who = FEEDS[self.feed] if self.feed else self.exchange or "everything"
-        return f"{who} is quiet from {self.start_s:g} s to {self.end_s:g} s"
+        return f"{self.who} is quiet from {self.start_s:g} s to {self.end_s:g} s"
 
 
 @dataclass(frozen=True)

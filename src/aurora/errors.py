@@ -1,11 +1,11 @@
 """Every error that Aurora raises, and the problems that errors carry.
 
-    AuroraError
-    ├── NetworkError       a network document or model that is not valid; carries all its problems
-    ├── ExpressionError    an expression that does not parse or type; carries its problems
-    ├── InputError         a file or option that cannot be used
-    ├── StateError         a snapshot that does not fit the kernel it is restored into
-    └── UserCodeError      an operator's function, aggregate or box that raised
+AuroraError
+├── NetworkError       a network document or model that is not valid; carries all its problems
+├── ExpressionError    an expression that does not parse or type; carries its problems
+├── InputError         a file or option that cannot be used
+├── StateError         a snapshot that does not fit the kernel it is restored into
+└── UserCodeError      an operator's function, aggregate or box that raised
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ CASES = [
         TICKER,
         HOURLY.format(1),
         quotes(SWAPPED),
-        # What the slack holds back leaves at the end in order of time: it closes the three. The open windows follow in the
+        # What the slack holds back leaves at the end in order of time: it closes the three. Open windows follow in the
         # order in which the groups' first tuples came through the slack.
         {
             "b": [

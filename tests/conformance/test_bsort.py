@@ -26,7 +26,13 @@ CASES = [
         {"b": xs(1, 1, 2, 3, 4, 3, 4, 4, 4, 8)},
         at_end="flush",
     ),
-    Case("slack 0 passes everything as it comes", S, SORT.format(""), one(*enumerate((3, 1, 2))), {"b": xs(3, 1, 2)}),
+    Case(
+        "slack 0 passes everything as it comes",
+        S,
+        SORT.format(", slack: 0 tuples"),
+        one(*enumerate((3, 1, 2))),
+        {"b": xs(3, 1, 2)},
+    ),
     Case(
         "ties leave in the order they came",
         {"s": {"x": "int", "y": "string"}},

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +56,13 @@ def test_the_counts_are_those_on_file(raised: list[expected.Alarm]) -> None:
     assert counts == json.loads((CASE / "expected.json").read_text())["outputs"]
 
 
-@pytest.mark.parametrize("train", [7, 1_000, 100_000])
+@pytest.mark.parametrize("train", [150, 3_000, 100_000])
 def test_the_network_raises_exactly_these_alarms(
     train: int, feed: dict[str, pl.DataFrame], raised: list[expected.Alarm]
 ) -> None:
-    answer = run_rows(CASE / "network.yaml", feed, clock="time", train=train)
+    answer = run_rows(load(CASE / "network.yaml"), feed, clock="time", train=train)
     for name, rows in expected.outputs(raised).items():
-        assert answer.dicts(name) == rows, name
+        assert answer.outputs[name].to_dicts() == rows, name
 
 
 def test_the_files_hold_the_same_feed(tmp_path: Path, feed: dict[str, pl.DataFrame]) -> None:
@@ -76,3 +78,14 @@ def test_every_box_of_the_figure_is_there_once() -> None:
     network = load(CASE / "network.yaml")
     tags = [tag for box in network.boxes.values() for tag in box.tags if tag.startswith("box-")]
     assert sorted(tags) == sorted(f"box-{number}" for number in range(1, 19))
+
+
+def test_the_demo_tells_its_story(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "case_studies.feed_alarms.demo", "--seconds", "60", "--fast", "60", "--slow", "40"]
+    done = subprocess.run(
+        [*command, "--to", str(tmp_path)], cwd=CASE.parents[1], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "NYSE is quiet from" in done.stdout
+    assert "nyse_alarms" in done.stdout
+    assert (tmp_path / "feed_alarms.svg").read_text().startswith("<svg")

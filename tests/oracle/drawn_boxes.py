@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from oracle.drawn_expressions import Columns, aggregate_call, condition, value
-from oracle.strategies import Growth
+from oracle.network import Simulation
+from oracle.strategies import CLOCK, TYPES, VALUES, Example, Growth, rows
 
 Draw = st.DrawFn
 Order = tuple[str, str]
@@ -23,14 +24,18 @@ def box(draw: Draw, growth: Growth) -> None:
         draw(st.sampled_from([a_map, a_drop, a_filter]))(draw, growth, growth.new("b"), arc)
 
 
+def toss(draw: Draw) -> bool:
+    return draw(st.booleans())
+
+
 def a_filter(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
     columns = growth.columns[arc]
     declared: dict[str, Any] = {"kind": "filter", "in": arc}
-    if draw(st.booleans()):
-        declared["where"] = f"not {draw(condition(columns))}" if draw(st.booleans()) else draw(condition(columns))
+    if toss(draw):
+        declared["where"] = f"not {draw(condition(columns))}" if toss(draw) else draw(condition(columns))
     else:
         declared["routes"] = {"p": draw(condition(columns)), "q": draw(condition(columns))}
-        if draw(st.booleans()):
+        if toss(draw):
             declared["else"] = "rest"
     growth.add(name, declared, columns.tame, usable=set(columns.types))
     return True
@@ -49,13 +54,13 @@ def a_map(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
             tame |= {column} if copied in columns.tame else set()
         else:
             fresh[column] = draw(value(columns, draw(st.sampled_from(["int", "double", "string", "bool"]))))
-    if draw(st.booleans()):
+    if toss(draw):
         growth.add(name, {**declared, "compute": fresh}, tame)
         return True
     declared["extend"] = fresh
-    if columns.types and draw(st.booleans()):
+    if columns.types and toss(draw):
         declared["drop"] = [draw(st.sampled_from(list(columns.types)))]
-    if columns.types and draw(st.booleans()):
+    if columns.types and toss(draw):
         old = draw(st.sampled_from(list(columns.types)))
         if old not in declared.get("drop", []):
             new = growth.new("r")
@@ -109,7 +114,7 @@ def a_bsort(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
     by = order(draw, columns, narrow=False)
     if by is None:
         return False
-    declared = {"kind": "bsort", "in": arc, "order_by": by, **slack(draw, columns.types[by])}
+    declared = {"kind": "bsort", "in": arc, "order_by": by, "slack": "0 tuples", **slack(draw, columns.types[by])}
     add_grouping(draw, declared, columns)
     growth.add(name, declared, columns.tame, usable=set(columns.types))
     return True
@@ -118,7 +123,7 @@ def a_bsort(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
 def add_grouping(draw: Draw, declared: dict[str, Any], columns: Columns, *without: str) -> None:
     """States a grouping, or leaves the box to inherit one."""
     if names := grouping(draw, columns, *without):
-        declared["group_by"] = names if draw(st.booleans()) or len(names) > 1 else names[0]
+        declared["group_by"] = names if toss(draw) or len(names) > 1 else names[0]
 
 
 def an_aggregate(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
@@ -126,9 +131,9 @@ def an_aggregate(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
     columns = growth.columns[arc]
     if not columns.types:
         return False
-    by_value = kind != "latch" and draw(st.booleans())
+    by_value = kind != "latch" and toss(draw)
     by = order(draw, columns, narrow=by_value)
-    if not by_value and draw(st.booleans()):
+    if not by_value and toss(draw):
         by = None
     inherited = growth.simulation.arcs[arc].grouping
     if by_value and (by is None or by in inherited):
@@ -136,11 +141,11 @@ def an_aggregate(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
     declared: dict[str, Any] = {"kind": kind, "in": arc}
     if by is not None:
         declared |= {"order_by": by, **slack(draw, columns.types[by])}
-        if draw(st.booleans()):
+        if toss(draw):
             declared["late"] = True
     add_grouping(draw, declared, columns, by or "")
     if kind == "latch":
-        declared |= {"every": f"{draw(st.integers(1, 3))} tuples"} if draw(st.booleans()) else {}
+        declared |= {"every": f"{draw(st.integers(1, 3))} tuples"} if toss(draw) else {}
     else:
         declared["window"] = window(draw, kind, columns.types[by] if by_value and by else None)
     compute, tame, fuzzy = computed(draw, growth, columns, timeouts=kind != "latch")
@@ -154,17 +159,17 @@ def window(draw: Draw, kind: str, axis: str | None) -> dict[str, Any]:
     drawn: dict[str, Any] = {}
     if axis is None:
         drawn["size"] = f"{draw(st.integers(1, 4))} tuples"
-        if kind == "aggregate" or (kind == "slide" and draw(st.booleans())):
+        if kind == "aggregate" or (kind == "slide" and toss(draw)):
             drawn["advance"] = f"{draw(st.integers(1, 4))} tuples"
     else:
         drawn["size"] = amount(draw, axis, 1, 24)
-        if kind == "slide" or (kind == "aggregate" and draw(st.booleans())):
+        if kind == "slide" or (kind == "aggregate" and toss(draw)):
             drawn["advance"] = amount(draw, axis, 3, 20)
-        if draw(st.booleans()):
+        if toss(draw):
             drawn["align"] = draw(st.sampled_from(["origin", "first"]))
-        if draw(st.booleans()):
+        if toss(draw):
             drawn["emit_empty"] = True
-    if draw(st.booleans()):
+    if toss(draw):
         drawn["timeout"] = f"{draw(st.integers(1, 30)) * 500}ms"
     return drawn
 
@@ -209,22 +214,22 @@ def a_join(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
         "within": amount(draw, axis, 0, 8),
         **slack(draw, axis),
     }
-    if draw(st.booleans()):
+    if toss(draw):
         declared["right_slack"] = amount(draw, axis, 0, 12)
     both = Columns(
         {f"left.{c}": k for c, k in left.types.items()} | {f"right.{c}": k for c, k in right.types.items()},
         {f"left.{c}" for c in left.tame} | {f"right.{c}" for c in right.tame},
     )
     shared = [c for c in left.of("string", "int", "bool") if right.types.get(c) == left.types[c]]
-    if shared and draw(st.booleans()):
+    if shared and toss(draw):
         column = draw(st.sampled_from(shared))
         declared["on"] = f"left.{column} = right.{column}"
-        if draw(st.booleans()):
+        if toss(draw):
             declared["on"] += f" and {draw(condition(both, 1))}"
-    elif draw(st.booleans()):
+    elif toss(draw):
         declared["on"] = draw(condition(both, 1))
     prefixed = {f"{side}_{c}" for side in ("left", "right") for c in (*left.types, *right.types)}
-    if growth_has(growth, arc, other, prefixed) or draw(st.booleans()):
+    if growth_has(growth, arc, other, prefixed) or toss(draw):
         chosen = draw(st.lists(st.sampled_from(list(both.types)), min_size=1, max_size=4))
         declared["compute"] = {growth.new("c"): text for text in chosen}
         tame = {c for c, text in declared["compute"].items() if text in both.tame}
@@ -259,7 +264,7 @@ def a_resample(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
     declared: dict[str, Any] = {
         "kind": "resample",
         "in": [pace, arc],
-        "order_by": by if pace_by == by and draw(st.booleans()) else [pace_by, by],
+        "order_by": by if pace_by == by and toss(draw) else [pace_by, by],
         "within": amount(draw, axis, 0, 8),
         **slack(draw, axis),
     }
@@ -279,7 +284,7 @@ def a_resample(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
 def a_drop(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
     columns = growth.columns[arc]
     how: dict[str, Any] = {"where": draw(condition(columns))}
-    if draw(st.booleans()):
+    if toss(draw):
         how = {"rate": draw(st.sampled_from([0.0, 0.2, 0.5, 1.0])), "seed": draw(st.integers(0, 5))}
     growth.add(name, {"kind": "drop", "in": arc, **how}, columns.tame, usable=set(columns.types))
     return True
@@ -299,3 +304,29 @@ KINDS: list[Callable[[Draw, Growth, str, str], bool]] = [
     a_drop,
 ]
 """What a box may be; windows come up most often because most can go wrong there."""
+
+
+@st.composite
+def count_slack(draw: Draw) -> Example:
+    """A windowed box with count slack, and beside it the same without slack behind a bsort."""
+    columns = Columns({CLOCK: "timestamp", **TYPES}, {"i", "d", "u"})
+    document: dict[str, Any] = {
+        "aurora": 1,
+        "network": "identity",
+        "streams": {"s": {"schema": dict(columns.types)}},
+        "boxes": {},
+        "outputs": {},
+    }
+    growth = Growth(document, Simulation(document), {"s": columns})
+    by = draw(st.sampled_from(["i", "d", "t", "u", CLOCK]))
+    declared: dict[str, Any] = {"kind": draw(st.sampled_from(["aggregate", "tumble", "latch"])), "order_by": by}
+    if declared["kind"] != "latch":
+        declared["window"] = window(draw, declared["kind"], columns.types[by] if toss(draw) else None)
+    add_grouping(draw, declared, columns, by)
+    declared["compute"], _, _ = computed(draw, growth, columns, timeouts=declared["kind"] != "latch")
+    size = {"slack": f"{draw(st.integers(0, 4))} tuples"}
+    grouped = {"group_by": declared["group_by"]} if "group_by" in declared else {}
+    growth.add("box", {**declared, "in": "s", **size}, set())
+    growth.add("sorted", {"kind": "bsort", "in": "s", "order_by": by, **size, **grouped}, set())
+    growth.add("plain", {**declared, "in": "sorted"}, set())
+    return Example(document, {"s": draw(rows(list(TYPES), VALUES))}, growth.fuzzy)

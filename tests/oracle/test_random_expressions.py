@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from aurora.expressions import Scope, analyse
+from aurora.model.schema import Schema
 from oracle.comparison import assert_agrees, assert_same_bytes
 from oracle.drawn_expressions import Columns, value
 from oracle.expressions import RowView, scalar
 from oracle.strategies import AWKWARD, EXTREME, TYPES, optional
-
-from aurora.expressions import Scope, analyse
-from aurora.model.schema import Schema
 
 SCHEMA = Schema.of(**TYPES)
 ROW = st.fixed_dictionaries({name: optional(EXTREME[name]) for name in TYPES})

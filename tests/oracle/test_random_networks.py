@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora.model import typecheck
+from aurora.model.check import typecheck
 from aurora.model.network import Network
 from aurora.testing import RunResult, run_rows
 from oracle import reference
 from oracle.comparison import assert_agrees, assert_same_bytes
+from oracle.drawn_boxes import count_slack
 from oracle.network import Simulation
 from oracle.strategies import AWKWARD, CLOCK, EXTREME, Example, examples
 
@@ -98,3 +99,12 @@ def test_a_restored_snapshot_goes_on_as_if_nothing_had_happened(
     cut = data.draw(st.integers(0, example.length), label="cut")
     train = data.draw(st.sampled_from([*CUTS, None]), label="train")
     assert_same(engine(example, train, at_end, snapshot_at=cut), engine(example, train, at_end))
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=count_slack())
+def test_count_slack_is_bsort_and_then_no_slack(at_end: str, example: Example) -> None:
+    """The defining identity: the box with slack n equals the box without, fed by a bsort with slack n."""
+    result = engine(example, None, at_end)
+    assert_same_bytes(result.outputs["of_box_out"], result.outputs["of_plain_out"])
+    assert result.late.get("box", 0) == result.late.get("plain", 0)

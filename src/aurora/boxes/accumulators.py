@@ -94,7 +94,7 @@ class Count(Accumulator):
         return (is_valid(values).astype(np.int64),)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
-        return (sums(slots, size, state[0]),)
+        return (sums(slots, size, np.asarray(state[0])),)
 
     def scan(self, state: State, starts: Ints) -> State:
         return (running_sum(state[0], starts),)
@@ -105,9 +105,10 @@ class Count(Accumulator):
 
 def running_sum(values: Column, starts: Ints) -> Array:
     """Running sums of integers within segments; integers are exact, so a difference of two running sums will do."""
-    total = np.cumsum(values)
+    total: Array = np.cumsum(np.asarray(values))
     before = np.where(starts > 0, total[starts - 1], 0)
-    return total - np.repeat(before, np.diff(starts, append=len(total)))
+    result: Array = total - np.repeat(before, np.diff(starts, append=len(total)))
+    return result
 
 
 class DoubleSum(Accumulator):
@@ -120,7 +121,7 @@ class DoubleSum(Accumulator):
         return numbers(values, 0.0), is_valid(values).astype(np.int64)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
-        return np.bincount(slots, state[0], size), sums(slots, size, state[1])
+        return np.bincount(slots, np.asarray(state[0]), size), sums(slots, size, np.asarray(state[1]))
 
     def scan(self, state: State, starts: Ints) -> State:
         return accumulate(np.add, np.asarray(state[0]), starts), running_sum(state[1], starts)
@@ -215,7 +216,12 @@ class Moments(Accumulator):
         pivot = np.zeros(size)
         pivot[slots[filled[::-1]]] = np.asarray(state[1])[filled[::-1]]
         n, _, first, second = self._about(state, pivot[slots])
-        return sums(slots, size, np.asarray(n)), pivot, np.bincount(slots, first, size), np.bincount(slots, second, size)
+        return (
+            sums(slots, size, np.asarray(n)),
+            pivot,
+            np.bincount(slots, first, size),
+            np.bincount(slots, second, size),
+        )
 
     def scan(self, state: State, starts: Ints) -> State:
         segment = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(state[0])))

@@ -265,9 +265,7 @@ class AggregateKernel(BaseKernel):
         if not isinstance(self._windows, TupleWindows):
             none = Rows(self._nothing, np.empty(0, np.int64), np.empty(0, numpy_type(self._order)))
             closing = AtEnd.at(progress.end_order, progress.clock)
-            emissions.append(
-                self._emission(self._windows.add(none, self._aggregation.nothing, closing, progress), [])
-            )
+            emissions.append(self._emission(self._windows.add(none, self._aggregation.nothing, closing, progress), []))
         return joined(emissions)
 
     def state(self) -> dict[str, pl.DataFrame]:

@@ -80,9 +80,7 @@ def _argument(call: AggregateCall) -> Compiled | None:
     where = call.where.compile()
     value = pl.lit(True) if compiled is None else compiled.value
     faults = [f for f in (None if compiled is None else compiled.faults, where.faults) if f is not None]
-    return Compiled(
-        pl.when(where.value.fill_null(False)).then(value), pl.sum_horizontal(faults) if faults else None
-    )
+    return Compiled(pl.when(where.value.fill_null(False)).then(value), pl.sum_horizontal(faults) if faults else None)
 
 
 class Aggregation:
@@ -200,4 +198,3 @@ def order_series(name: str, values: Array, kind: Type) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Float64)
     whole = pl.Series(name, values, dtype=pl.Int64)
     return whole if kind == INT else whole.cast(kind.to_polars())
-

@@ -45,7 +45,7 @@ class BSort(Box):
     kind: ClassVar[str] = "bsort"
 
     order_by: str
-    slack: QuantityField
+    slack: QuantityField = Tuples(0)
     group_by: Names = ()
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
@@ -107,12 +107,12 @@ class BSortKernel(BaseKernel):
         if self._by_time is not None:
             return self._by_time.state()
         assert self._by_count is not None
-        return {"buffer": self._by_count.state(), "groups": self._groups.keys}
+        return {**self._by_count.state(), "groups": self._groups.keys}
 
     def load(self, state: Mapping[str, pl.DataFrame]) -> None:
         if self._by_time is not None:
             self._by_time.load(state)
             return
         assert self._by_count is not None
-        self._by_count.load(state["buffer"])
+        self._by_count.load(state)
         self._groups.load(state["groups"])

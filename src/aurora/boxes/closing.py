@@ -15,8 +15,11 @@ from aurora.model.train import CLOCK, ORDER, Ints
 class Closing(Protocol):
     """How far one train took the stream. ``order`` and ``clock`` are those of its rows."""
 
-    order: Ints
-    clock: Ints
+    @property
+    def order(self) -> Ints: ...
+
+    @property
+    def clock(self) -> Ints: ...
 
     def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
         """The first row at which each window's end is reached; ``len(order)`` where it is not."""

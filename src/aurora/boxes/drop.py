@@ -62,11 +62,10 @@ class Drop(Box):
 
 def chances(seed: int, numbers: Ints) -> npt.NDArray[np.float64]:
     """A number in [0, 1) for each tuple, fixed by the seed and the tuple's number (the splitmix64 generator)."""
-    golden, first, second = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-    mixed = numbers.astype(np.uint64) + np.uint64(seed % 2**64) * np.uint64(0xD1342543DE82EF95) + golden
-    with np.errstate(over="ignore"):
-        for multiplier, shift in ((first, 30), (second, 27)):
-            mixed = (mixed ^ (mixed >> np.uint64(shift))) * multiplier
+    golden, first, second = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+    mixed = numbers.astype(np.uint64) + np.uint64((seed * 0xD1342543DE82EF95 + golden) % 2**64)
+    for multiplier, shift in ((first, 30), (second, 27)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(multiplier)
     mixed ^= mixed >> np.uint64(31)
     return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
 

@@ -59,9 +59,7 @@ class Interpolation:
         """Every column's value at the points. Point i lies among the rows ``begin[i]`` to ``end[i]``, sorted by axis."""
         return [self._column(name, points, begin, end, axis, samples.get_column(name)) for name in self._names]
 
-    def _column(
-        self, name: str, points: Array, begin: Ints, end: Ints, axis: Array, values: pl.Series
-    ) -> pl.Series:
+    def _column(self, name: str, points: Array, begin: Ints, end: Ints, axis: Array, values: pl.Series) -> pl.Series:
         rows = np.arange(len(axis))
         valid = values.is_not_null().to_numpy()
         # The nearest row with a value at or before each row, and at or after it.

@@ -36,7 +36,10 @@ class BaseKernel:
     def snapshot(self) -> pa.Table:
         parts = self.state()
         return pa.table(
-            {"part": pa.array(list(parts), pa.string()), "data": pa.array(map(_to_ipc, parts.values()), pa.large_binary())}
+            {
+                "part": pa.array(list(parts), pa.string()),
+                "data": pa.array(map(_to_ipc, parts.values()), pa.large_binary()),
+            }
         )
 
     def restore(self, state: pa.Table) -> None:
@@ -46,7 +49,12 @@ class BaseKernel:
         expected = list(self.state())
         if sorted(names) != sorted(expected):
             raise StateError(f"the snapshot holds {sorted(names)}, but this kernel keeps {sorted(expected)}")
-        self.load({name: pl.read_ipc(io.BytesIO(data.as_py())) for name, data in zip(names, state.column("data"), strict=True)})
+        self.load(
+            {
+                name: pl.read_ipc(io.BytesIO(data.as_py()))
+                for name, data in zip(names, state.column("data"), strict=True)
+            }
+        )
 
 
 def _to_ipc(frame: pl.DataFrame) -> bytes:

@@ -69,7 +69,9 @@ class Map(Box):
         if len(set(kept)) < len(kept):
             fine = False
             report.at("rename").add(
-                "duplicate-column", f"after renaming, the columns are {', '.join(kept)}", "give each column its own name"
+                "duplicate-column",
+                f"after renaming, the columns are {', '.join(kept)}",
+                "give each column its own name",
             )
         section = "compute" if self.compute else "extend"
         computed = typed_all(getattr(self, section), scope, report.at(section))

@@ -65,9 +65,7 @@ class Memory:
         self.runs.append(run)
         while len(self.runs) > 1 and len(self.runs[-2]) < 2 * len(self.runs[-1]):
             newer, older = self.runs.pop(), self.runs.pop()
-            self.runs.append(
-                Run(Rows.concat([older.rows, newer.rows]), np.concatenate((older.serial, newer.serial)))
-            )
+            self.runs.append(Run(Rows.concat([older.rows, newer.rows]), np.concatenate((older.serial, newer.serial))))
 
     def forget_below(self, cutoff: Any) -> None:
         """Drops rows that can match no more; a run is rewritten only when half of it has expired."""

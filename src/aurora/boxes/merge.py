@@ -35,9 +35,7 @@ class Merge:
         return Train(merged.frame[np.lexsort((clock, order))])
 
     def state(self) -> dict[str, pl.DataFrame]:
-        return {
-            f"port{port}": Train.concat([self._empty, *trains]).frame for port, trains in enumerate(self._waiting)
-        }
+        return {f"port{port}": Train.concat([self._empty, *trains]).frame for port, trains in enumerate(self._waiting)}
 
     def load(self, state: Mapping[str, pl.DataFrame]) -> None:
         for port in range(len(self._waiting)):

@@ -19,6 +19,7 @@ from aurora.boxes.segments import Array, accumulate, stable_order, starts_of
 from aurora.model.train import CLOCK, ORDER, Ints
 
 Bools = npt.NDArray[np.bool_]
+_SERIAL = "__serial"
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,12 @@ class CountBuffer:
     def __init__(self, slack: int) -> None:
         self._slack = slack
         self._held: Rows | None = None
+        self._serial = 0
 
     def push(self, rows: Rows) -> Rows:
         if not self._slack or not len(rows):
             return rows
+        rows = Rows(rows.frame.with_columns(self._serials(len(rows))), rows.codes, rows.values)
         idle = None
         if self._held is not None:
             touched = np.isin(self._held.codes, rows.codes)
@@ -135,20 +138,32 @@ class CountBuffer:
         in_order = np.argsort(releaser, kind="stable")
         releaser = releaser[in_order]
         order, clock = rows.hidden(ORDER)[releaser], rows.hidden(CLOCK)[releaser]
-        return rows.at(by_value[keys[in_order] % len(rows)]).released(order, clock)
+        return _without_serial(rows.at(by_value[keys[in_order] % len(rows)])).released(order, clock)
+
+    def _serials(self, n: int) -> pl.Series:
+        """Numbers rows as they come, so that what is flushed at once still knows who was first."""
+        first, self._serial = self._serial, self._serial + n
+        return pl.Series(_SERIAL, np.arange(first, self._serial))
 
     def flush(self, order: int, clock: int) -> Rows | None:
+        """Everything that is held, by value and then as it came."""
         held, self._held = self._held, None
-        if held is None:
+        if held is None or not len(held):
             return None
-        released = held.at(np.lexsort((held.codes, held.values)))
+        released = _without_serial(held.at(np.lexsort((held.hidden(_SERIAL), held.values))))
         return released.released(np.full(len(held), order), np.full(len(held), clock))
 
-    def state(self) -> pl.DataFrame:
-        return pl.DataFrame() if self._held is None else self._held.to_frame()
+    def state(self) -> dict[str, pl.DataFrame]:
+        held = pl.DataFrame() if self._held is None else self._held.to_frame()
+        return {"buffer": held, "serial": pl.DataFrame({"next": [self._serial]})}
 
-    def load(self, state: pl.DataFrame) -> None:
-        self._held = Rows.from_frame(state) if state.width else None
+    def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        self._held = Rows.from_frame(state["buffer"]) if state["buffer"].width else None
+        self._serial = int(state["serial"].item())
+
+
+def _without_serial(rows: Rows) -> Rows:
+    return Rows(rows.frame.drop(_SERIAL), rows.codes, rows.values)
 
 
 class Highest:
@@ -203,10 +218,10 @@ class CountSlack:
         return None if released is None else self._split(released)
 
     def state(self) -> dict[str, pl.DataFrame]:
-        return {"buffer": self._buffer.state(), "highest": self.highest.state()}
+        return {**self._buffer.state(), "highest": self.highest.state()}
 
     def load(self, state: Mapping[str, pl.DataFrame]) -> None:
-        self._buffer.load(state["buffer"])
+        self._buffer.load(state)
         self.highest.load(state["highest"])
 
 

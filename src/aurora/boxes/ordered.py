@@ -94,4 +94,3 @@ def amount(quantity: Quantity, kind: Type) -> float:
     value = on_axis(quantity, kind)
     assert value is not None, f"{quantity} on {kind}"
     return value
-

@@ -102,7 +102,9 @@ class Python(Box):
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         if self.code not in REGISTERED:
             way_out = did_you_mean(self.code, REGISTERED) or "register it with python_box, in a module named at start"
-            report.at("class").add("unknown-class", f"no class {self.code!r} is registered", way_out, choices=REGISTERED)
+            report.at("class").add(
+                "unknown-class", f"no class {self.code!r} is registered", way_out, choices=REGISTERED
+            )
             return {}
         return {port: ArcType(schema) for port, schema in REGISTERED[self.code].outputs.items()}
 

@@ -105,12 +105,12 @@ class Resample(Box):
         check_columns(self.group_by, data.schema, report.at("group_by"))
         grouping = [name for name in self.grouping(data) if name in data.schema]
         computed = self._computed(data, grouping, kinds[PACE], report.at("compute"))
-        order = self.order_columns()[PACE]
-        if computed is None or kinds[PACE] is None:
+        order, kind = self.order_columns()[PACE], kinds[PACE]
+        if computed is None or kind is None:
             return late
         if not check_unique([*grouping, order, *computed], report.at("compute")):
             return late
-        columns = {name: data.schema[name] for name in grouping} | {order: kinds[PACE]} | computed
+        columns = {name: data.schema[name] for name in grouping} | {order: kind} | computed
         return {OUT: ArcType(Schema(columns), data.grouping), **late}
 
     def _computed(
@@ -371,13 +371,13 @@ class ResampleKernel(BaseKernel):
             buffer = source.buffer
             rest = None if buffer is None else buffer.flush(progress.end_order, progress.clock)
             none = Rows(empty, np.empty(0, np.int64), np.empty(0, self._dtype))
-            rows, late = (none, none) if rest is None else rest
-            flushed.append((rows, [late.frame], np.empty(0, self._dtype)))
+            kept, late = (none, none) if rest is None else rest
+            flushed.append((kept, [late.frame], np.empty(0, self._dtype)))
         emissions = [self._take(flushed)]
         low = np.searchsorted(self._points, self._passed - self._within, side="left")
-        codes, rows = repeat_ranges(low, len(self._points) - low)
+        codes, at = repeat_ranges(low, len(self._points) - low)
         end = np.array([progress.end_order]), np.array([progress.clock])
-        points, serial, arrival = self._points[rows], self._serial[rows], self._arrival[rows]
+        points, serial, arrival = self._points[at], self._serial[at], self._arrival[at]
         emissions.append(self._emit(codes, points, serial, arrival, np.zeros(len(codes), np.int64), *end))
         return joined(emissions)
 
@@ -389,7 +389,9 @@ class ResampleKernel(BaseKernel):
             "points": pl.DataFrame({"point": self._points, "serial": self._serial, "arrival": self._arrival}),
             "data": data,
             "passed": pl.DataFrame({"passed": self._passed}),
-            "next": pl.DataFrame({"serial": [self._next_serial], "highest": np.array([self._highest_point], self._dtype)}),
+            "next": pl.DataFrame(
+                {"serial": [self._next_serial], "highest": np.array([self._highest_point], self._dtype)}
+            ),
         }
         if self._samples is not None:
             parts["samples"] = self._samples
@@ -421,4 +423,3 @@ def _merged(pace: Rows, data: Rows) -> tuple[tuple[Ints, Ints], Ints, Ints]:
     place = np.empty(len(order), np.int64)
     place[layout] = np.arange(len(order))
     return (place[: len(pace)], place[len(pace) :]), order[layout], clock[layout]
-

@@ -70,7 +70,8 @@ def search(segments: Ints, values: Array, query_segments: Ints, queries: Array, 
     width = len(distinct) + 1
     keys = segments * width + np.searchsorted(distinct, values)
     wanted = query_segments * width + np.searchsorted(distinct, queries, side=side)  # type: ignore[call-overload]
-    return np.searchsorted(keys, wanted, side="left")
+    found: Ints = np.searchsorted(keys, wanted, side="left")
+    return found
 
 
 def pack(major: Ints, minor: Ints, minor_size: int) -> Ints:

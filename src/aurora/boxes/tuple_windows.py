@@ -23,7 +23,14 @@ class Line:
     """
 
     def __init__(
-        self, codes: Ints, index: Ints, values: tuple[Array, Array], order: Ints, clock: Ints, row: Ints, partials: Partials
+        self,
+        codes: Ints,
+        index: Ints,
+        values: tuple[Array, Array],
+        order: Ints,
+        clock: Ints,
+        row: Ints,
+        partials: Partials,
     ) -> None:
         self.codes = codes
         self.index = index
@@ -75,7 +82,9 @@ class TupleWindows:
     that times out has to be cut at any tuple.
     """
 
-    def __init__(self, aggregation: Aggregation, size: int, advance: int, timeout_us: int | None, values: Array) -> None:
+    def __init__(
+        self, aggregation: Aggregation, size: int, advance: int, timeout_us: int | None, values: Array
+    ) -> None:
         self._aggregation = aggregation
         self._pane = 1 if timeout_us is not None else math.gcd(size, advance)
         self._size = size // self._pane
@@ -124,9 +133,11 @@ class TupleWindows:
 
     def _folded(self, line: Line) -> Line:
         """Runs of ``pane`` tuples folded into one entry each; the unfinished run of each group waits."""
+        if not len(line):
+            return line
         panes = line.index // self._pane
         starts = np.flatnonzero(
-            np.concatenate(([True], (line.codes[1:] != line.codes[:-1]) | (panes[1:] != panes[:-1])))[: len(line)]
+            np.concatenate(([True], (line.codes[1:] != line.codes[:-1]) | (panes[1:] != panes[:-1])))
         )
         ends = np.append(starts[1:], len(line)) - 1
         slots = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(line)))
@@ -147,7 +158,8 @@ class TupleWindows:
         fills = (line.index >= self._size - 1) & ((line.index - self._size + 1) % self._advance == 0)
         ends = np.flatnonzero(new_entry & fills)
         begins = ends - self._size + 1
-        results = self._results(line, begins, ends - begins + 1, line.order[ends], line.clock[ends], line.row[ends], None)
+        order, clock, row = line.order[ends], line.clock[ends], line.row[ends]
+        results = self._results(line, begins, ends - begins + 1, order, clock, row, None)
         starts = starts_of(line.codes)
         if len(starts):
             last = np.append(starts[1:], len(line)) - 1

@@ -38,9 +38,14 @@ class Results:
         if len(parts) == 1:
             return parts[0]
         return cls(
-            *(np.concatenate([getattr(p, name) for p in parts]) for name in ("codes", "starts", "ends")),
+            np.concatenate([p.codes for p in parts]),
+            np.concatenate([p.starts for p in parts]),
+            np.concatenate([p.ends for p in parts]),
             concat_partials([p.partials for p in parts]),
-            *(np.concatenate([getattr(p, name) for p in parts]) for name in ("order", "clock", "row", "timed_out")),
+            np.concatenate([p.order for p in parts]),
+            np.concatenate([p.clock for p in parts]),
+            np.concatenate([p.row for p in parts]),
+            np.concatenate([p.timed_out for p in parts]),
         )
 
 

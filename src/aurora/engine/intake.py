@@ -89,7 +89,8 @@ class _Queue:
         self.name = name
         self._batches = source.batches(size)
         self._column = column
-        self._frame: pl.DataFrame | None = None
+        self._frame = pl.DataFrame()
+        self._last = _LOWEST
         self.keys: Ints = np.empty(0, np.int64)
         self.ended = False
 
@@ -101,13 +102,12 @@ class _Queue:
                 self.ended = True
             elif batch.height:
                 # A value below an earlier one of its input does not turn the clock back.
-                last = self._last if self._frame is not None else _LOWEST
                 self._frame = batch
-                self.keys = np.maximum.accumulate(np.maximum(_microseconds(batch.get_column(self._column)), last))
+                keys = _microseconds(batch.get_column(self._column))
+                self.keys = np.maximum.accumulate(np.maximum(keys, self._last))
                 self._last = int(self.keys[-1])
 
     def take(self, n: int) -> pl.DataFrame:
-        assert self._frame is not None
         frame = self._frame.slice(0, n)
         self._frame = self._frame.slice(n)
         self.keys = self.keys[n:]

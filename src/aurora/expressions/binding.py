@@ -219,7 +219,7 @@ class Binder:
         nodes = self.bind_all([tree.this, *tree.expressions])
         if nodes is None:
             return None
-        met = self.meet(nodes, "the values of IN")
+        met = self.comparable(self.meet(nodes, "the values of IN"), "the values of IN")
         return None if met is None else In(BOOL, met[0], tuple(met[1:]))
 
     def meet(self, nodes: Sequence[Node], what: str) -> list[Node] | None:
@@ -236,6 +236,13 @@ class Binder:
         known = [node for node in met if node is not None]
         return known if len(known) == len(met) else None
 
+    def comparable(self, nodes: list[Node] | None, what: str) -> list[Node] | None:
+        """The nodes, unless they are lists, which have no equality."""
+        if nodes is not None and nodes[0].type.item is not None:
+            self.report.add("type-mismatch", f"{what} are lists", "compare elements: array_contains(list, value)")
+            return None
+        return nodes
+
     def bad_text(self, node: Literal, target: Type) -> None:
         form = "'2024-12-31 23:59:59.5'" if target == TIMESTAMP else "'1m30s'"
         self.report.add("bad-literal", f"{node.value!r} is not a {target}", f"write it as {form}")
@@ -247,7 +254,8 @@ class Binder:
             tests = [self.boolean(branch.this, "WHEN") for branch in branches]
         else:
             tested = self.bind_all([subject_tree, *(branch.this for branch in branches)])
-            met_tests = self.meet(tested, "the values of CASE") if tested else None
+            what = "the values of CASE"
+            met_tests = self.comparable(self.meet(tested, what), what) if tested else None
             tests = [None] if met_tests is None else list(met_tests)
         results = self.bind_all([*(branch.args["true"] for branch in branches), default])
         met = self.meet(results, "the results of CASE") if results is not None else None

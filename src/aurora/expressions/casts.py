@@ -52,7 +52,7 @@ _WAYS: dict[tuple[Type, Type], Way] = {
     (STRING, DURATION): Way(timestamps.duration_of_text, fallible=True, reuses=True),
     (STRING, BINARY): Way(lambda x: x.cast(pl.Binary)),
     (BINARY, STRING): Way(_text_of_binary, fallible=True),
-    (TIMESTAMP, STRING): Way(timestamps.to_text, reuses=True),
+    (TIMESTAMP, STRING): Way(timestamps.to_text, fallible=True, reuses=True),
     (DURATION, STRING): Way(timestamps.duration_to_text),
 }
 

@@ -7,7 +7,7 @@ evaluation really went: not in a branch of CASE that was not taken, not behind a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -21,10 +21,15 @@ _COUNT = pl.UInt32()
 
 @dataclass(frozen=True)
 class Compiled:
-    """``value`` over a frame with the scope's columns; ``faults`` per row as UInt32, None if none can happen."""
+    """``value`` over a frame with the scope's columns; ``faults`` per row as UInt32, None if none can happen.
+
+    ``faults_show``: a tuple with a fault has a NULL value. Where the values hold no NULL, the faults need not be
+    computed at all.
+    """
 
     value: pl.Expr
     faults: pl.Expr | None = None
+    faults_show: bool = True
 
 
 @dataclass(frozen=True)
@@ -35,16 +40,17 @@ class _Part:
     value: pl.Expr
     faults: pl.Expr | None = None
     inputs: tuple[pl.Expr, ...] | None = None
+    show: bool = True
 
 
 def compile_tree(tree: Node) -> Compiled:
     """A constant is stretched to the length of the frame, so that every value has one row per tuple."""
     part = _compile(tree)
     if not constant(tree):
-        return Compiled(part.value, part.faults)
+        return Compiled(part.value, part.faults, part.show)
     value = pl.repeat(part.value.first(), pl.len(), dtype=tree.type.to_polars())
     faults = None if part.faults is None else pl.repeat(part.faults.first(), pl.len(), dtype=_COUNT)
-    return Compiled(value, faults)
+    return Compiled(value, faults, part.show)
 
 
 def literal(node: Literal) -> pl.Expr:
@@ -93,7 +99,7 @@ def _hidden(node: Hidden) -> _Part:
 
 def _widen(node: Widen) -> _Part:
     operand = _compile(node.operand)
-    return _Part(operand.value.cast(node.type.to_polars()), operand.faults, operand.inputs)
+    return replace(operand, value=operand.value.cast(node.type.to_polars()))
 
 
 def _call(node: Call) -> _Part:
@@ -110,7 +116,8 @@ def _call(node: Call) -> _Part:
     shared = node.way.reuses and not all(argument.simple for argument in node.arguments)
     value = let(values, build, node.type.to_polars()) if shared else build(*values)
     if not node.way.fallible and not node.way.strict:
-        return _Part(value, _total([part.faults for part in compiled]))
+        faults = _total([part.faults for part in compiled])
+        return _Part(value, faults, show=faults is None)
     return _strict(value, compiled, node.way.fallible)
 
 
@@ -121,7 +128,7 @@ def _strict(value: pl.Expr, arguments: Sequence[_Part], fallible: bool) -> _Part
         faults = [part.faults for part in arguments]
         if fallible:
             faults.append(_failed(value, [part.value for part in arguments]))
-        return _Part(value, _total(faults))
+        return _Part(value, _total(faults), show=all(part.show for part in arguments))
     inputs: list[pl.Expr] = []
     for part in arguments:
         inputs += [part.value] if part.inputs is None else part.inputs
@@ -136,7 +143,8 @@ def _logic(node: Logic) -> _Part:
     parts = [_compile(operand) for operand in node.operands]
     values = [part.value for part in parts]
     join, undecided = (_all, _not_false) if node.name == "and" else (_any, _not_true)
-    return _Part(join(values), _until_decided(parts, lambda earlier: undecided(join(earlier))))
+    faults = _until_decided(parts, lambda earlier: undecided(join(earlier)))
+    return _Part(join(values), faults, show=faults is None)
 
 
 def _not_false(value: pl.Expr) -> pl.Expr:
@@ -189,13 +197,16 @@ def _case(node: Case) -> _Part:
             branch = pl.when(conditions[index]).then(none if taken is None else taken)
             faults = branch.otherwise(none if rest is None else rest)
         faults = _total([tests[index].faults, faults])
-    return _Part(chosen.otherwise(otherwise.value), _total([None if subject is None else subject.faults, faults]))
+    asked = _total([None if subject is None else subject.faults, *(test.faults for test in tests)])
+    show = asked is None and all(part.show for part in (*results, otherwise))
+    total = _total([None if subject is None else subject.faults, faults])
+    return _Part(chosen.otherwise(otherwise.value), total, show=show)
 
 
 def _coalesce(node: Coalesce) -> _Part:
     parts = [_compile(argument) for argument in node.arguments]
     faults = _until_decided(parts, lambda earlier: _all([value.is_null() for value in earlier]))
-    return _Part(pl.coalesce([part.value for part in parts]), faults)
+    return _Part(pl.coalesce([part.value for part in parts]), faults, show=faults is None)
 
 
 def _in(node: In) -> _Part:
@@ -203,7 +214,7 @@ def _in(node: In) -> _Part:
     if all(isinstance(option, Literal) for option in node.options):
         constants = [option.value for option in node.options if isinstance(option, Literal)]
         kind = node.operand.type.to_polars() if node.operand.type != NULL else BOOL.to_polars()
-        return _Part(in_list(operand.value, constants, kind), operand.faults)
+        return _Part(in_list(operand.value, constants, kind), operand.faults, show=operand.show)
     options = [_compile(option) for option in node.options]
 
     def build(value: pl.Expr, *others: pl.Expr) -> pl.Expr:
@@ -211,7 +222,8 @@ def _in(node: In) -> _Part:
 
     values = [operand.value, *(option.value for option in options)]
     value = build(*values) if node.operand.simple else let(values, build, pl.Boolean())
-    return _Part(value, _total([part.faults for part in (operand, *options)]))
+    faults = _total([part.faults for part in (operand, *options)])
+    return _Part(value, faults, show=faults is None)
 
 
 _COMPILERS: dict[type[Node], Callable[..., _Part]] = {

@@ -27,6 +27,8 @@ class AuroraParser(DuckDBParser):
     NO_PAREN_FUNCTIONS: ClassVar = {}
     BITWISE: ClassVar = {**DuckDBParser.BITWISE, TokenType.CARET: exp.BitwiseXor}
     EXPONENT: ClassVar = {}
+    TYPE_CONVERTERS: ClassVar = {}
+    FUNC_TOKENS: ClassVar = {*DuckDBParser.FUNC_TOKENS, TokenType.DIV}
 
 
 class Aurora(DuckDB):

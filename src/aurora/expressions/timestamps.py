@@ -31,7 +31,10 @@ _NUMBER = r"(\d+(?:\.\d+)?)\s*"
 _LENGTH = r"^\s*(-)?\s*" + "".join(rf"(?:{_NUMBER}{unit})?\s*" for unit in ("d", "h", "m", "s", "ms", "us")) + "$"
 _LENGTH_US = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)
 
-_CALENDAR_SPAN_US = 8_000_000_000_000_000_000
+FIRST_US = -62_135_596_800_000_000
+LAST_US = 253_402_300_799_999_999
+"""The years 1 to 9999. Results outside are NULL and counted: no file or program could read such a time."""
+
 _PERCENT = re.compile(r"%(?:-?[aAbBdeFHIjmMpSTuUVwWyYzf%]|[36]f|\.[36]?f)")
 _JAVA = {
     "yyyy": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "M": "%-m", "dd": "%d", "d": "%-d", "HH": "%H",
@@ -59,8 +62,12 @@ def to_text(time: pl.Expr) -> pl.Expr:
 
 
 def on_calendar(time: pl.Expr) -> pl.Expr:
-    """NULL for times so far away that Polars' calendar cannot hold them; it would panic."""
-    return pl.when(time.to_physical().is_between(-_CALENDAR_SPAN_US, _CALENDAR_SPAN_US)).then(time)
+    """NULL for times outside the years 1 to 9999, on some of which Polars would panic."""
+    return pl.when(time.to_physical().is_between(FIRST_US, LAST_US)).then(time)
+
+
+def of_microseconds(us: pl.Expr) -> pl.Expr:
+    return pl.when(us.is_between(FIRST_US, LAST_US)).then(us).cast(TIMESTAMP)
 
 
 def duration_of_text(text: pl.Expr) -> pl.Expr:

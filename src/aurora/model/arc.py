@@ -172,6 +172,9 @@ class Arc:
         *,
         every: str | int | Tuples | None = None,
         group_by: Names | None = None,
+        order_by: str | None = None,
+        slack: Slack | None = None,
+        late: bool | None = None,
         compute: Expressions | None = None,
         tags: Sequence[str] = (),
         description: str = "",
@@ -180,7 +183,7 @@ class Arc:
     ) -> Arc:
         """Aggregates over each group's whole life."""
         notes: Notes = {"tags": tags, "description": description, "manual": manual}
-        given = {"every": every, "group_by": group_by}
+        given = {"every": every, "group_by": group_by, "order_by": order_by, "slack": slack, "late": late}
         return self._aggregating("latch", name, [self], given, notes, compute, computed)
 
     def group_by(self, name: str, /, *columns: str, **notes: Unpack[Notes]) -> Arc:
@@ -228,6 +231,7 @@ class Arc:
         within: str | Number | Duration,
         group_by: Names | None = None,
         slack: Slack | None = None,
+        late: bool | None = None,
         interpolate: str | None = None,
         compute: Expressions | None = None,
         tags: Sequence[str] = (),
@@ -241,6 +245,7 @@ class Arc:
             "within": within,
             "group_by": group_by,
             "slack": slack,
+            "late": late,
             "interpolate": interpolate,
         }
         notes: Notes = {"tags": tags, "description": description, "manual": manual}

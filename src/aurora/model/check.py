@@ -14,7 +14,9 @@ from aurora.model.elements import ConnectionPoint, Output
 from aurora.model.naming import suggestion, usable
 from aurora.model.network import Network
 from aurora.model.schema import ArcType, Schema
-from aurora.model.typed import Arcs, Producer, TypedNetwork, find_producer
+from aurora.model.typed import ENOUGH_PROBLEMS, Arcs, Producer, TypedNetwork, find_producer
+
+__all__ = ["TypedNetwork", "check", "check_draft", "typecheck"]
 
 
 def check(network: Network | str | Path) -> list[Problem]:
@@ -176,6 +178,8 @@ class _Checker:
                 report = self._report.at("superboxes", name, "boxes", index, element=f"superbox {name}")
                 if member not in known and not self._draft.opaque:
                     legal = [*self._net.boxes, *(other for other in superboxes if other != name)]
+                    if len(report.problems) > ENOUGH_PROBLEMS:
+                        legal = []
                     hint = suggestion(member, legal, "name a box or another superbox")
                     report.add("unknown-box", f"there is no box or superbox {member!r}", hint, choices=legal)
                 elif member in holders:
@@ -225,6 +229,3 @@ def _has_column(column: str, schema: Schema, report: Report) -> bool:
     hint = suggestion(column, schema, "use one of the choices")
     report.add("unknown-column", f"there is no column {column!r}", hint, choices=schema)
     return False
-
-
-__all__ = ["TypedNetwork", "check", "check_draft", "typecheck"]

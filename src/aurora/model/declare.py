@@ -83,7 +83,8 @@ def _translate(error: ValidationError, declaration: type[BaseModel], given: Mapp
                 choices=_legal_at(declaration, parent),
             )
         elif detail["type"] == "extra_forbidden":
-            _unknown(detail["loc"][-1], _legal_at(declaration, detail["loc"][:-1]), report.at(*detail["loc"]))
+            path = _within(detail["loc"], given)
+            _unknown(path[-1], _legal_at(declaration, path[:-1]), report.at(*path))
         else:
             wrong.setdefault(_within(detail["loc"], given), []).append(detail)
     for path, details in wrong.items():
@@ -92,26 +93,28 @@ def _translate(error: ValidationError, declaration: type[BaseModel], given: Mapp
 
 def _bad_value(path: Path, details: list[ErrorDetails], given: Mapping[Any, Any], report: Report) -> None:
     """One problem for one value, however many forms of it were tried."""
+    value = _value_at(path, given)
+    found = f"{_dotted(path)} is {shown(value)}" if path else "the parameters do not fit"
     choices: list[str] = []
     wanted: list[str] = []
     for detail in details:
         if detail["type"] == "literal_error":
             choices += [word.strip("' ") for word in detail["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         elif detail["type"] == "value_error":
-            wanted.append(detail["msg"].removeprefix("Value error, "))
-        elif detail["type"] in _WANTED:
-            wanted.append(f"give {_WANTED[detail['type']]}")
+            # Our validators say what is wrong, and after a semicolon what to write instead.
+            wrong, _, instead = detail["msg"].removeprefix("Value error, ").partition("; ")
+            found = f"{_dotted(path)}: {wrong}" if path else wrong
+            wanted += [instead] if instead else []
         elif detail["type"] == "too_short":
             wanted.append(f"give at least {detail['ctx']['min_length']}")
+        elif detail["type"] in _WANTED:
+            wanted.append(f"give {_WANTED[detail['type']]}")
         else:
             wanted.append(detail["msg"].replace("Input should be", "give a value"))
-    value = _value_at(path, given)
-    found = f"{_dotted(path)} is {shown(value)}" if path else wanted.pop(0) if wanted else "the parameters do not fit"
     if choices:
         wanted.append(suggestion(value, choices, "use one of the choices"))
-    report.add(
-        "bad-value", found, " or ".join(dict.fromkeys(wanted)) or "give parameters that go together", choices=choices
-    )
+    way_out = " or ".join(dict.fromkeys(wanted))
+    report.add("bad-value", found, way_out or "give parameters that go together", choices=choices)
 
 
 def _dotted(path: Path) -> str:

@@ -140,14 +140,13 @@ def check_connection_point(point: ConnectionPoint, report: Report) -> None:
             "give 'on' with the arc to stand on, or 'schema' for static data",
             choices=("on", "schema"),
         )
-    live_only = [key for key in ("keep",) if getattr(point, key) is not None]
-    dangling_only = [key for key, value in (("schema", point.columns), ("file", point.file)) if value is not None]
-    for key in dangling_only if point.on is not None else []:
-        found = f"'on' puts it on an arc, {key!r} makes it static data"
-        report.at(key).add("conflicting-parameters", found, f"remove 'on' or {key!r}")
-    for key in live_only if point.on is None and point.columns is not None else []:
-        found = f"{key!r} is about what passes an arc, but there is no 'on'"
-        report.at(key).add("conflicting-parameters", found, f"remove {key!r}, or give 'on' instead of 'schema'")
+    for key, value in (("schema", point.columns), ("file", point.file)):
+        if point.on is not None and value is not None:
+            found = f"'on' puts it on an arc, {key!r} makes it static data"
+            report.at(key).add("conflicting-parameters", found, f"remove 'on' or {key!r}")
+    if point.on is None and point.columns is not None and point.keep is not None:
+        found = "'keep' is about what passes on an arc, but there is no 'on'"
+        report.at("keep").add("conflicting-parameters", found, "remove 'keep', or give 'on' instead of 'schema'")
     amount = point.keep.n if isinstance(point.keep, Tuples) else 1 if point.keep is None else point.keep.us
     if amount <= 0:
         report.at("keep").add("not-positive", f"{point.keep} is not greater than 0", "keep something, such as 2h")

@@ -173,14 +173,14 @@ def _points(data: Any, axis: str, report: Report) -> list[tuple[float, float]] |
     return points if len(points) == len(data) else None
 
 
-def _check_steps(points: list[tuple[float, float]], axis: str, report: Report, *, falling: bool) -> None:
-    """Reports points that do not go on along the axis, and for ``falling`` graphs utilities that rise."""
+def _check_steps(points: list[tuple[float, float]], axis: str, report: Report, *, down: bool, worse: str) -> None:
+    """Reports points that do not go on along the axis; and if something gets ``worse``, utilities that rise."""
     for index, ((x0, u0), (x1, u1)) in enumerate(pairwise(points), start=1):
-        if x1 <= x0:
-            found = f"{axis} goes from {x0:g} to {x1:g}"
-            report.at(index).add("bad-qos-graph", found, "write the points with growing first numbers")
-        if falling and u1 > u0:
-            found = f"utility rises from {u0:g} to {u1:g} with more delay"
+        if (x1 >= x0) if down else (x1 <= x0):
+            way_out = f"write the points with {'falling' if down else 'growing'} first numbers"
+            report.at(index).add("bad-qos-graph", f"{axis} goes from {x0:g} to {x1:g}", way_out)
+        if worse and u1 > u0:
+            found = f"utility rises from {u0:g} to {u1:g} with {worse}"
             report.at(index).add("bad-qos-graph", found, "let utility fall or stay level")
 
 
@@ -192,7 +192,7 @@ def _latency(data: Any, report: Report) -> Graph | None:
         report.at(0).add("bad-qos-graph", f"a delay of {points[0][0]:g}s is negative", "let the graph start at 0s")
     if points[0][1] != 1:
         report.at(0).add("bad-qos-graph", f"the graph starts at utility {points[0][1]:g}", "let it start at utility 1")
-    _check_steps(points, axis, report, falling=True)
+    _check_steps(points, axis, report, down=False, worse="more delay")
     return Graph(tuple(points))
 
 
@@ -209,13 +209,7 @@ def _loss(data: Any, report: Report) -> Graph | None:
     for index, (x, _) in enumerate(points):
         if not 0 <= x <= 100:
             report.at(index).add("bad-qos-graph", f"{x:g} is not a percentage", "give a number from 0 to 100")
-    for index, ((x0, u0), (x1, u1)) in enumerate(pairwise(points), start=1):
-        if x1 >= x0:
-            found = f"{axis} goes from {x0:g} to {x1:g}"
-            report.at(index).add("bad-qos-graph", found, "write the points from 100 percent downwards")
-        if u1 > u0:
-            found = f"utility rises from {u0:g} to {u1:g} with fewer tuples"
-            report.at(index).add("bad-qos-graph", found, "let utility fall or stay level")
+    _check_steps(points, axis, report, down=True, worse="fewer tuples")
     return Graph(tuple(reversed(points)))
 
 
@@ -241,5 +235,5 @@ def _value(data: Any, report: Report) -> ValueGraph | None:
     points = _points(data["graph"], "value", report.at("graph"))
     if points is None:
         return None
-    _check_steps(points, "value", report.at("graph"), falling=False)
+    _check_steps(points, "value", report.at("graph"), down=False, worse="")
     return ValueGraph(data["on"], Graph(tuple(points)))

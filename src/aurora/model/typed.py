@@ -13,6 +13,9 @@ from aurora.model.naming import suggestion
 from aurora.model.network import Network
 from aurora.model.schema import ArcType
 
+ENOUGH_PROBLEMS = 100
+"""Beyond it names are no longer compared with all others: in a large document that takes minutes and helps nobody."""
+
 
 class Producer(NamedTuple):
     """Where an arc comes from: a box and its port, or a stream or connection point, whose port is ``out``."""
@@ -73,6 +76,8 @@ def find_producer(
         report.add("unknown-port", f"{what} {name!r} has no ports", f"write {name!r}", choices=[name])
         return None
     legal = [*network.streams, *network.boxes, *(n for n, p in network.connection_points.items() if p.dangling)]
+    if len(report.problems) > ENOUGH_PROBLEMS:
+        legal = []
     hint = suggestion(name, legal, "name a stream or a box, or declare it")
     report.add("unknown-arc", f"there is no stream or box {name!r}", hint, choices=legal)
     return None
@@ -135,8 +140,8 @@ class TypedNetwork:
 
     @cached_property
     def _consumers(self) -> dict[Producer, tuple[Consumer, ...]]:
-        found: dict[Producer, tuple[Consumer, ...]] = {}
+        found: dict[Producer, list[Consumer]] = {}
         for box in self.order:
             for port, producer in enumerate(self.inputs[box]):
-                found[producer] = (*found.get(producer, ()), Consumer(box, port))
-        return found
+                found.setdefault(producer, []).append(Consumer(box, port))
+        return {producer: tuple(consumers) for producer, consumers in found.items()}

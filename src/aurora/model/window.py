@@ -45,7 +45,7 @@ def tuples(size: int, *, advance: int | None = None, timeout: str | None = None)
     return Window(
         size=Tuples(size),
         advance=None if advance is None else Tuples(advance),
-        timeout=timeout,  # type: ignore[arg-type]
+        timeout=timeout,
     )
 
 
@@ -61,7 +61,7 @@ def span(
     return Window(
         size=size,
         advance=advance,
-        timeout=timeout,  # type: ignore[arg-type]
+        timeout=timeout,
         align=align,
         emit_empty=emit_empty,
     )
@@ -85,7 +85,7 @@ def on_axis(quantity: Quantity, order: Type) -> Number | None:
 
 def check_quantity(quantity: Quantity, order: Type | None, report: Report, *, positive: bool) -> None:
     """Reports a size, advance, slack or distance that does not fit the order column, or is too small."""
-    amount = quantity.n if isinstance(quantity, Tuples) else getattr(quantity, "us", quantity)
+    amount = quantity.n if isinstance(quantity, Tuples) else quantity.us if isinstance(quantity, Duration) else quantity
     if positive and amount <= 0:
         report.add("not-positive", f"{quantity} is not greater than 0", "give a value greater than 0")
     elif amount < 0:

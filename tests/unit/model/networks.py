@@ -7,14 +7,32 @@ from typing import Any
 from hypothesis import strategies as st
 
 from aurora.model import Arc, Network
+from aurora.model.naming import usable
 from tests.unit.model.test_qos import qos
 
 _TYPES = st.sampled_from(["bool", "int", "double", "string", "timestamp", "duration", "binary", "list<int>"])
-_NAMES = st.from_regex(r"[^\W\d][\w-]{0,5}", fullmatch=True)
+_WORDS = [
+    "on",
+    "yes",
+    "no",
+    "null",
+    "true",
+    "False",
+    "y",
+    "_x",
+    "a-b",
+    "é",
+    "名",
+    "E5",
+    "in",
+    "kind",
+    "name",
+    "out",
+    "e1",
+]
+_NAMES = st.one_of(st.sampled_from(_WORDS), st.text("abAB_1-é", min_size=1, max_size=4).filter(usable))
 _COLUMNS = st.one_of(
-    st.sampled_from(["on", "yes", "null", "true", "1", "1.5", "2s", "no", "~", "a-b", "%", "#x", "- y", "é"]).filter(
-        lambda name: " " not in name
-    ),
+    st.sampled_from(["1", "2s", "~", "%", "#x", "-", "a:", "'", "{b}", "*c", "&d", "!e", "|", ">", "@", "`", "0x1"]),
     _NAMES.filter(lambda name: not name.startswith("__")),
 )
 _TEXT = st.one_of(

@@ -22,6 +22,13 @@ class SampleBox(Box):
         raise NotImplementedError
 
 
+def _present(columns: Sequence[str], schema: Schema, report: Report) -> bool:
+    for index, column in enumerate(columns):
+        if column not in schema:
+            report.at(index).add("unknown-column", f"no column {column!r}", "name one", choices=schema)
+    return all(column in schema for column in columns)
+
+
 class Keep(SampleBox):
     """Passes some columns; reports those that are not there."""
 
@@ -31,10 +38,7 @@ class Keep(SampleBox):
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         schema = inputs[0].schema
-        for index, column in enumerate(self.columns):
-            if column not in schema:
-                report.at("columns", index).add("unknown-column", f"no column {column!r}", "name one", choices=schema)
-        if report.errors and any(column not in schema for column in self.columns):
+        if not _present(self.columns, schema, report.at("columns")):
             return {}
         return {OUT: ArcType(Schema({name: schema[name] for name in self.columns}), inputs[0].grouping)}
 
@@ -75,6 +79,8 @@ class Count(SampleBox):
         return (OUT, "late") if self.late else (OUT,)
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
+        if not _present(self.group_by, inputs[0].schema, report.at("group_by")):
+            return {}
         counted = ArcType(Schema({**{name: inputs[0].schema[name] for name in self.group_by}, "n": INT}))
         return {OUT: counted, "late": inputs[0]} if self.late else {OUT: counted}
 

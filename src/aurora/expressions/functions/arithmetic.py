@@ -6,22 +6,21 @@ plainly where the ranges of the operands show that nothing can overflow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 import polars as pl
 
 from aurora.expressions.functions.declaration import Choose, Function, signature
-from aurora.expressions.nodes import Build, Call, Case, Coalesce, Literal, Node, Way
+from aurora.expressions.nodes import Build, Call, Case, Coalesce, Literal, Node, Way, constant
+from aurora.expressions.timestamps import DURATION, FIRST_US, LAST_US, TIMESTAMP, of_microseconds
 from aurora.expressions.vectors import by_numpy
 
 MIN = -(2**63)
 MAX = 2**63 - 1
 Range = tuple[int, int]
 WHOLE: Range = (MIN, MAX)
-
-TIMESTAMP = pl.Datetime("us", "UTC")
-DURATION = pl.Duration("us")
 
 
 def range_of(node: Node) -> Range:
@@ -142,12 +141,39 @@ def _choose_subtract(nodes: tuple[Node, ...]) -> Way:
     return Way(_subtracting(a, b), fallible=True)
 
 
-def _in_microseconds(formula: Callable[[Node, Node], Build], dtype: pl.DataType) -> Choose:
-    """Times and durations are added and subtracted as the ints they are made of."""
+def _as_durations(formula: Callable[[Node, Node], Build]) -> Choose:
+    """Times and durations are added and subtracted as the microseconds they are made of."""
 
     def choose(nodes: tuple[Node, ...]) -> Way:
         build = formula(*nodes)
-        return Way(lambda a, b: build(a.to_physical(), b.to_physical()).cast(dtype), fallible=True)
+        return Way(lambda a, b: build(a.to_physical(), b.to_physical()).cast(DURATION), fallible=True)
+
+    return choose
+
+
+def _move(time: pl.Expr, by: pl.Expr) -> pl.Expr:
+    return of_microseconds(_add_simple(time.to_physical(), by.to_physical()))
+
+
+def _move_back(time: pl.Expr, by: pl.Expr) -> pl.Expr:
+    return of_microseconds(_subtract_simple(time.to_physical(), by.to_physical()))
+
+
+def _moving(sign: int) -> Choose:
+    """A time moved by a duration; a constant one needs only a look at the time itself."""
+
+    def choose(nodes: tuple[Node, ...]) -> Way:
+        by = nodes[1]
+        if not isinstance(by, Literal) or not isinstance(by.value, int) or by.value == MIN:
+            return Way(_move if sign > 0 else _move_back, fallible=True, reuses=True)
+        amount = sign * by.value
+        first, last = _clip((FIRST_US - amount, LAST_US - amount))
+
+        def build(time: pl.Expr, _: pl.Expr) -> pl.Expr:
+            us = time.to_physical()
+            return pl.when(us.is_between(first, last)).then(us + pl.lit(amount, pl.Int64)).cast(TIMESTAMP)
+
+        return Way(build, fallible=True, reuses=True)
 
     return choose
 
@@ -170,14 +196,26 @@ def _zero(node: Node) -> bool | None:
     return node.value == 0 if isinstance(node, Literal) and node.value is not None else None
 
 
+def quotient(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    """Division by what may be a constant. Polars would multiply by its reciprocal, which is not the same, and only
+    where there is more than one row."""
+    return by_numpy(np.divide, pl.Float64(), a, b)
+
+
 def divide_doubles(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    return pl.when(b != 0).then(quotient(a, b))
+
+
+def _divide_by_column(a: pl.Expr, b: pl.Expr) -> pl.Expr:
     return pl.when(b != 0).then(a / b)
 
 
 def _choose_divide(nodes: tuple[Node, ...]) -> Way:
-    if _zero(nodes[1]) is False:
-        return Way(lambda a, b: a / b, strict=True)
-    return Way(divide_doubles, fallible=True, reuses=True)
+    divisor = nodes[1]
+    if isinstance(divisor, Literal) and isinstance(divisor.value, float) and divisor.value:
+        exact = math.frexp(divisor.value)[0] in (0.5, -0.5)  # the reciprocal of a power of two is exact
+        return Way((lambda a, b: a / b) if exact else quotient, strict=True)
+    return Way(divide_doubles if constant(divisor) else _divide_by_column, fallible=True, reuses=True)
 
 
 def divide_ints(a: pl.Expr, b: pl.Expr) -> pl.Expr:
@@ -283,10 +321,10 @@ FUNCTIONS = (
                 choose=_choose_add,
                 range=lambda n: _clip(_sum(range_of(n[0]), range_of(n[1]))),
             ),
-            signature("(a: double, b: double) -> double", _plain_add, strict=True),
-            signature("(a: timestamp, b: duration) -> timestamp", choose=_in_microseconds(_adding, TIMESTAMP)),
-            signature("(a: duration, b: timestamp) -> timestamp", choose=_in_microseconds(_adding, TIMESTAMP)),
-            signature("(a: duration, b: duration) -> duration", choose=_in_microseconds(_adding, DURATION)),
+            signature("(a: double, b: double) -> double", _plain_add),
+            signature("(a: timestamp, b: duration) -> timestamp", choose=_moving(1)),
+            signature("(a: duration, b: timestamp) -> timestamp", lambda a, b: _move(b, a), fallible=True, reuses=True),
+            signature("(a: duration, b: duration) -> duration", choose=_as_durations(_adding)),
         ),
         GROUP,
         "Sum; a time moved forward by a duration. An overflow is NULL and counted.",
@@ -302,10 +340,10 @@ FUNCTIONS = (
                 choose=_choose_subtract,
                 range=lambda n: _clip(_difference(range_of(n[0]), range_of(n[1]))),
             ),
-            signature("(a: double, b: double) -> double", _plain_subtract, strict=True),
-            signature("(a: timestamp, b: timestamp) -> duration", choose=_in_microseconds(_subtracting, DURATION)),
-            signature("(a: timestamp, b: duration) -> timestamp", choose=_in_microseconds(_subtracting, TIMESTAMP)),
-            signature("(a: duration, b: duration) -> duration", choose=_in_microseconds(_subtracting, DURATION)),
+            signature("(a: double, b: double) -> double", _plain_subtract),
+            signature("(a: timestamp, b: timestamp) -> duration", choose=_as_durations(_subtracting)),
+            signature("(a: timestamp, b: duration) -> timestamp", choose=_moving(-1)),
+            signature("(a: duration, b: duration) -> duration", choose=_as_durations(_subtracting)),
         ),
         GROUP,
         "Difference; the duration between two times. An overflow is NULL and counted.",
@@ -321,7 +359,7 @@ FUNCTIONS = (
                 choose=_choose_multiply,
                 range=lambda n: _clip(_product(range_of(n[0]), range_of(n[1]))),
             ),
-            signature("(a: double, b: double) -> double", _plain_multiply, strict=True),
+            signature("(a: double, b: double) -> double", _plain_multiply),
             signature("(a: duration, b: int) -> duration", _times, fallible=True),
             signature("(a: int, b: duration) -> duration", lambda a, b: _times(b, a), fallible=True),
             signature("(a: duration, b: double) -> duration", _scaled, fallible=True),
@@ -377,7 +415,7 @@ FUNCTIONS = (
                 choose=_choose_negate,
                 range=lambda n: _clip(_difference((0, 0), range_of(n[0]))),
             ),
-            signature("(a: double) -> double", lambda a: -a, strict=True),
+            signature("(a: double) -> double", lambda a: -a),
             signature(
                 "(a: duration) -> duration",
                 lambda a: subtract_ints(pl.lit(0, pl.Int64), a.to_physical()).cast(DURATION),

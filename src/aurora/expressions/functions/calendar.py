@@ -7,10 +7,10 @@ from collections.abc import Callable
 import polars as pl
 
 from aurora.expressions import timestamps
-from aurora.expressions.functions.arithmetic import add_ints, divide_ints, multiply_ints, subtract_ints
+from aurora.expressions.functions.arithmetic import add_ints, divide_ints, multiply_ints, quotient, subtract_ints
 from aurora.expressions.functions.declaration import Function, Signature, signature
 from aurora.expressions.nodes import Node, Value, Way
-from aurora.expressions.timestamps import CALENDAR_MONTHS, DURATION, TIMESTAMP, UNITS_US
+from aurora.expressions.timestamps import CALENDAR_MONTHS, DURATION, UNITS_US
 
 GROUP = "time"
 _SAMPLE = "timestamp '2024-03-05 06:07:08.009010'"
@@ -25,7 +25,7 @@ def _whole(part: pl.Expr) -> pl.Expr:
 
 
 def _seconds(time: pl.Expr) -> pl.Expr:
-    return time.to_physical() / 1_000_000
+    return quotient(time.to_physical().cast(pl.Float64), pl.lit(1e6))
 
 
 # name, aliases, formula, range, meaning, value for the sample
@@ -115,15 +115,16 @@ def _date_difference(end: pl.Expr, start: pl.Expr) -> pl.Expr:
 
 def _add_months(time: pl.Expr, months: pl.Expr) -> pl.Expr:
     near = pl.when(months.is_between(-120_000, 120_000)).then(months)
-    return timestamps.on_calendar(time).dt.offset_by(pl.format("{}mo", near))
+    return timestamps.on_calendar(timestamps.on_calendar(time).dt.offset_by(pl.format("{}mo", near)))
 
 
 def _of_seconds(seconds: pl.Expr) -> pl.Expr:
-    return (seconds * 1e6).round(0, mode="half_away_from_zero").cast(pl.Int64, strict=False).cast(TIMESTAMP)
+    us = (seconds * 1e6).round(0, mode="half_away_from_zero").cast(pl.Int64, strict=False)
+    return timestamps.of_microseconds(us)
 
 
 def _of_whole(us: int) -> Callable[[pl.Expr], pl.Expr]:
-    return lambda n: multiply_ints(n, pl.lit(us, pl.Int64)).cast(TIMESTAMP)
+    return lambda n: timestamps.of_microseconds(multiply_ints(n, pl.lit(us, pl.Int64)))
 
 
 def _strftime(time: pl.Expr, text: str) -> pl.Expr:
@@ -154,7 +155,14 @@ def _check_java(constants: tuple[Value, ...]) -> str | None:
 def _check_either(constants: tuple[Value, ...]) -> str | None:
     if not constants:
         return None
-    return _check_percent(constants) if "%" in str(constants[0]) else _check_java(constants)
+    pattern = str(constants[0])
+    if wrong := _check_percent(constants) if "%" in pattern else _check_java(constants):
+        return wrong
+    try:
+        pl.select(_strptime(pl.lit("2024"), pattern))
+    except pl.exceptions.PolarsError as error:
+        return f"{pattern!r} does not make a time: {str(error).splitlines()[0]}"
+    return None
 
 
 def _fields() -> tuple[Function, ...]:
@@ -230,8 +238,8 @@ FUNCTIONS = (
     Function(
         "to_timestamp",
         (
-            signature("(seconds: int) -> timestamp", _of_whole(1_000_000), fallible=True),
-            signature("(seconds: double) -> timestamp", _of_seconds, fallible=True),
+            signature("(seconds: int) -> timestamp", _of_whole(1_000_000), fallible=True, reuses=True),
+            signature("(seconds: double) -> timestamp", _of_seconds, fallible=True, reuses=True),
             signature("(text: string, [format: string!]) -> timestamp", choose=_choose_text, check=_check_either),
         ),
         GROUP,
@@ -243,7 +251,7 @@ FUNCTIONS = (
     ),
     Function(
         "timestamp_millis",
-        (signature("(milliseconds: int) -> timestamp", _of_whole(1_000), fallible=True),),
+        (signature("(milliseconds: int) -> timestamp", _of_whole(1_000), fallible=True, reuses=True),),
         GROUP,
         "The time so many milliseconds after 1970.",
         "second(timestamp_millis(5000))",
@@ -251,7 +259,7 @@ FUNCTIONS = (
     ),
     Function(
         "timestamp_micros",
-        (signature("(microseconds: int) -> timestamp", lambda n: n.cast(TIMESTAMP)),),
+        (signature("(microseconds: int) -> timestamp", timestamps.of_microseconds, fallible=True, reuses=True),),
         GROUP,
         "The time so many microseconds after 1970.",
         "second(timestamp_micros(5000000))",
@@ -304,7 +312,11 @@ FUNCTIONS = (
     ),
     Function(
         "strftime",
-        (signature("(t: timestamp, format: string!) -> string", _strftime, check=_check_percent, reuses=True),),
+        (
+            signature(
+                "(t: timestamp, format: string!) -> string", _strftime, check=_check_percent, fallible=True, reuses=True
+            ),
+        ),
         GROUP,
         "The time as text, in a format with codes such as %Y-%m-%d %H:%M:%S.%f.",
         f"strftime({_SAMPLE}, '%H:%M')",
@@ -312,7 +324,11 @@ FUNCTIONS = (
     ),
     Function(
         "date_format",
-        (signature("(t: timestamp, format: string!) -> string", _date_format, check=_check_java, reuses=True),),
+        (
+            signature(
+                "(t: timestamp, format: string!) -> string", _date_format, check=_check_java, fallible=True, reuses=True
+            ),
+        ),
         GROUP,
         "The time as text, in a format with letters such as yyyy-MM-dd HH:mm:ss.SSS.",
         f"date_format({_SAMPLE}, 'dd.MM.yyyy')",

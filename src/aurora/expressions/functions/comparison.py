@@ -109,7 +109,7 @@ FUNCTIONS = (
     ),
     Function(
         "is distinct from",
-        (signature(_PAIR, lambda a, b: a.ne_missing(b)),),
+        (signature(_PAIR, lambda a, b: a.ne_missing(b), strict=False),),
         GROUP,
         "Not equal, where NULL equals NULL; never NULL.",
         "1 is distinct from null",
@@ -118,7 +118,7 @@ FUNCTIONS = (
     ),
     Function(
         "is not distinct from",
-        (signature(_PAIR, lambda a, b: a.eq_missing(b)),),
+        (signature(_PAIR, lambda a, b: a.eq_missing(b), strict=False),),
         GROUP,
         "Equal, where NULL equals NULL; never NULL.",
         "null is not distinct from null",
@@ -127,7 +127,14 @@ FUNCTIONS = (
     ),
     Function(
         "between",
-        (signature("(x: T, low: T, high: T) -> bool", lambda x, low, high: (x >= low) & (x <= high), reuses=True),),
+        (
+            signature(
+                "(x: T, low: T, high: T) -> bool",
+                lambda x, low, high: (x >= low) & (x <= high),
+                reuses=True,
+                strict=False,
+            ),
+        ),
         GROUP,
         "From low to high, both included.",
         "5 between 1 and 5",
@@ -136,7 +143,7 @@ FUNCTIONS = (
     ),
     Function(
         "is null",
-        (signature("(x: any) -> bool", lambda x: x.is_null()),),
+        (signature("(x: any) -> bool", lambda x: x.is_null(), strict=False),),
         GROUP,
         "Whether x is NULL.",
         "null is null",
@@ -145,7 +152,7 @@ FUNCTIONS = (
     ),
     Function(
         "is true",
-        (signature("(x: bool) -> bool", lambda x: x.fill_null(False)),),
+        (signature("(x: bool) -> bool", lambda x: x.fill_null(False), strict=False),),
         GROUP,
         "True and not NULL; is not true, is false and is not false as expected. Never NULL.",
         "(null = 1) is true",
@@ -154,7 +161,7 @@ FUNCTIONS = (
     ),
     Function(
         "is false",
-        (signature("(x: bool) -> bool", lambda x: (~x).fill_null(False)),),
+        (signature("(x: bool) -> bool", lambda x: (~x).fill_null(False), strict=False),),
         GROUP,
         "False and not NULL. Never NULL.",
         "(1 = 2) is false",
@@ -209,6 +216,7 @@ FUNCTIONS = (
                 "(a: T, b: T) -> T",
                 lambda a, b: pl.when((a == b).fill_null(False)).then(None).otherwise(a),
                 reuses=True,
+                strict=False,
             ),
         ),
         GROUP,

@@ -60,12 +60,14 @@ def signature(
     *,
     fallible: bool = False,
     reuses: bool = False,
-    strict: bool = False,
+    strict: bool = True,
     choose: Choose | None = None,
     check: Check | None = None,
     range: tuple[int, int] | Callable[[tuple[Node, ...]], tuple[int, int]] | None = None,
 ) -> Signature:
     """Reads ``(text: string, pattern: string!, [group: int!]) -> string``; ``!`` marks what must be a constant.
+
+    The formula is taken to be NULL where an argument is and nowhere else, unless ``strict`` is False.
 
     >>> str(signature("(unit: word!, t: timestamp) -> int", lambda unit, t: t))
     "(unit 'keyword', t timestamp) -> int"

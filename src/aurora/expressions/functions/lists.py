@@ -26,7 +26,7 @@ FUNCTIONS = (
     ),
     Function(
         "element_at",
-        (signature("(values: list<T>, position: int) -> T", _element, reuses=True),),
+        (signature("(values: list<T>, position: int) -> T", _element, reuses=True, strict=False),),
         GROUP,
         "The element at a position from 1, or from the end if negative; NULL if there is none.",
         "element_at(split('a,b', ','), -1)",
@@ -34,7 +34,7 @@ FUNCTIONS = (
     ),
     Function(
         "array_contains",
-        (signature("(values: list<T>, value: T) -> bool", lambda x, value: x.list.contains(value)),),
+        (signature("(values: list<T>, value: T) -> bool", lambda x, value: x.list.contains(value), strict=False),),
         GROUP,
         "Whether the value is in the list.",
         "array_contains(split('a,b', ','), 'b')",

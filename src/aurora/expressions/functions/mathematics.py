@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 
-from aurora.expressions.functions.arithmetic import divide_doubles
+from aurora.expressions.functions.arithmetic import divide_doubles, quotient
 from aurora.expressions.functions.declaration import Function, signature
 from aurora.expressions.nodes import Build, Value
 from aurora.expressions.vectors import by_numpy
@@ -30,7 +30,7 @@ def _rounded(x: pl.Expr, digits: int = 0) -> pl.Expr:
     if digits >= 0:
         return x.round(digits, mode="half_away_from_zero")
     unit = 10.0**-digits
-    return (x / unit).round(0, mode="half_away_from_zero") * unit
+    return quotient(x, pl.lit(unit)).round(0, mode="half_away_from_zero") * unit
 
 
 def _check_digits(constants: tuple[Value, ...]) -> str | None:
@@ -47,7 +47,7 @@ def _power(x: pl.Expr, y: pl.Expr) -> pl.Expr:
 
 
 def _log_of(base: pl.Expr, x: pl.Expr) -> pl.Expr:
-    return pl.when((x > 0) & (base > 0) & (base != 1)).then(x.log() / base.log())
+    return pl.when((x > 0) & (base > 0) & (base != 1)).then(quotient(x.log(), base.log()))
 
 
 def _ln(x: pl.Expr) -> pl.Expr:

@@ -197,6 +197,7 @@ FUNCTIONS = (
             signature(
                 "(separator: string!, text...: string) -> string",
                 lambda separator, *parts: pl.concat_str(parts, separator=separator, ignore_nulls=True),
+                strict=False,
             ),
         ),
         GROUP,

@@ -133,8 +133,16 @@ def _one_line(value: Any) -> str:
 
 def _scalar(value: Any, *, block: bool = False) -> Any:
     if isinstance(value, str):
-        plain = resolve(value) == value and isinstance(resolve(value), str)
-        style = "|" if block and "\n" in value.strip("\n") else None
-        return yaml.ScalarEvent(None, None, (plain, True), value, style=style)
+        plain = isinstance(resolve(value), str)
+        return yaml.ScalarEvent(None, None, (plain, True), value, style=_style(value, block))
     text = "null" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
     return yaml.ScalarEvent(None, None, (True, False), text)
+
+
+def _style(text: str, block: bool) -> str | None:
+    """A block for clean lines; double quotes for what other styles would not keep; else what the emitter finds best."""
+    if not block or "\n" not in text:
+        return None if text.isprintable() else '"'
+    lines = text.split("\n")
+    clean = lines[0].strip() == lines[0] != "" and all(line.isprintable() and line.rstrip() == line for line in lines)
+    return "|" if clean else '"'

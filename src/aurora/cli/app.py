@@ -1,0 +1,135 @@
+"""The commands and their options, as the shell sees them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aurora.cli.failure import reported
+
+app = typer.Typer(
+    help="Aurora: a network of boxes and arrows over streams, kept on time by quality of service.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+NetworkFile = Annotated[
+    Path, typer.Argument(metavar="NETWORK", exists=True, dir_okay=False, help="The network document, YAML or JSON.")
+]
+Functions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE_OR_FILE",
+        help="A Python module, or a .py file, that registers functions, aggregates or boxes. May be repeated.",
+    ),
+]
+
+
+def _version(wanted: bool) -> None:
+    if not wanted:
+        return
+    from importlib import metadata
+
+    try:
+        typer.echo(f"aurora {metadata.version('aurora-streams')}")
+    except metadata.PackageNotFoundError:
+        typer.echo("aurora, run from its sources")
+    raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Aurora: a network of boxes and arrows over streams, kept on time by quality of service."""
+
+
+@app.command()
+def run(
+    network: NetworkFile,
+    input: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input", "-i", metavar="STREAM=FILE", help="The file of a stream, or of static data; - is standard input."
+        ),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option("--output", "-o", metavar="NAME=FILE", help="Where an output goes; - is standard output."),
+    ] = None,
+    processor: Annotated[str, typer.Option(metavar="local|spark", help="What runs the boxes.")] = "local",
+    master: Annotated[str | None, typer.Option(metavar="URL", help="The Spark cluster, for --processor spark.")] = None,
+    train: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The most tuples that are processed in one go.")
+    ] = None,
+    clock: Annotated[
+        str, typer.Option(metavar="wall|COLUMN", help="What drives time: the wall clock or a column of the inputs.")
+    ] = "wall",
+    at_end: Annotated[
+        str,
+        typer.Option(metavar="flush|hold", help="Close open value windows and sort buffers at the end, or leave them."),
+    ] = "flush",
+    scheduler: Annotated[str, typer.Option(metavar="NAME", help="How the next train is chosen.")] = "fifo",
+    state: Annotated[Path | None, typer.Option(metavar="DIR", help="Where state is kept for recovery.")] = None,
+    stats: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the statistics of the run as JSON.")] = None,
+    rejected: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where rejected rows go; else STREAM.rejected.jsonl beside the output."),
+    ] = None,
+    functions: Functions = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")] = False,
+) -> None:
+    """Run a network over finite files, to their end.
+
+    Files are .csv (with a header), .jsonl, .parquet or .arrow, by extension. Outputs that are not named are counted
+    but not written; a network with a single output, and no --output at all, writes it to standard output as CSV.
+    """
+    from aurora.cli.run import Request, run_files
+
+    request = Request(
+        network=network,
+        inputs=tuple(input or ()),
+        outputs=tuple(output or ()),
+        processor=processor,
+        master=master,
+        train=train,
+        clock=clock,
+        at_end=at_end,
+        scheduler=scheduler,
+        state=state,
+        stats=stats,
+        rejected=rejected,
+        functions=tuple(functions or ()),
+        quiet=quiet,
+    )
+    raise typer.Exit(reported(lambda: run_files(request)))
+
+
+@app.command()
+def check(
+    network: NetworkFile,
+    functions: Functions = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the problems as JSON.")] = False,
+) -> None:
+    """Check a network: every problem with its place and a way out. Exits with 1 if there is an error."""
+    from aurora.cli.check import check_file
+
+    raise typer.Exit(reported(lambda: check_file(network, tuple(functions or ()), as_json=json)))
+
+
+@app.command()
+def draw(
+    network: NetworkFile,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="X.svg", help="The picture; - is standard output.")],
+    functions: Functions = None,
+) -> None:
+    """Draw a network's boxes and arrows as a picture."""
+    from aurora.cli.draw import draw_file
+
+    raise typer.Exit(reported(lambda: draw_file(network, output, tuple(functions or ()))))
