@@ -55,7 +55,9 @@ class Screen:
     def _tell_untold(self) -> None:
         told = [f"{count} {output.removesuffix('_alarms')}" for output, count in self.untold.items() if count]
         if told:
-            self.console.print(f"         and {', '.join(told)}", style="dim", highlight=False, no_wrap=True, overflow="ellipsis")
+            self.console.print(
+                f"         and {', '.join(told)}", style="dim", highlight=False, no_wrap=True, overflow="ellipsis"
+            )
         self.untold.clear()
 
     def close(self) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import polars as pl
 
 from aurora.clock import Clock
+from aurora.connectors.source import Source
 from aurora.errors import InputError
 from aurora.model.schema import Schema
 from aurora.model.train import Ints, Progress, Train
@@ -17,12 +17,6 @@ from aurora.model.types import DOUBLE, INT, TIMESTAMP
 
 _CHUNK_TUPLES = 65_536
 _LOWEST = np.iinfo(np.int64).min
-
-
-class Source(Protocol):
-    """A finite input: frames of exactly the stream's columns, in order."""
-
-    def batches(self, size: int) -> Iterator[pl.DataFrame]: ...
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from aurora.clock import Clock, WallClock
-from aurora.engine.intake import Epoch, Source, by_arrival, by_column
+from aurora.connectors.source import Sink, Source
+from aurora.engine.intake import Epoch, by_arrival, by_column
 from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
 from aurora.errors import InputError
 from aurora.model.train import ARRIVAL, CLOCK, Progress, Train
@@ -20,12 +21,6 @@ from aurora.processors.plan import BoxCost, Execution
 
 AtEnd = Literal["flush", "hold"]
 DEFAULT_TRAIN = 50_000
-
-
-class Sink(Protocol):
-    """Takes an output's tuples, visible columns only."""
-
-    def write(self, frame: pl.DataFrame) -> None: ...
 
 
 def run_network(
@@ -71,6 +66,7 @@ class Run:
         if train < 1:
             raise InputError(f"a train of {train} tuples is not possible; give 1 or more")
         self._typed = typed
+        self._statics = statics
         self._sinks = outputs
         self._column_clock = clock is not None
         self._wall = wall or WallClock()
@@ -101,6 +97,12 @@ class Run:
         for name, train in epoch.trains.items():
             self.statistics.inputs[name].tuples += len(train)
         self._execute({self._arcs[name]: train for name, train in epoch.trains.items()}, epoch.progress)
+
+    def move_state(self) -> None:
+        """Moves the state of every kernel into a fresh one, as a restart does."""
+        states = self.processor.snapshot()
+        self.processor = LocalProcessor(self._typed, self._statics)
+        self.processor.restore(states)
 
     def flush(self) -> None:
         """Closes open value windows and empties sort buffers, box after box."""

@@ -1,7 +1,6 @@
 """For tests of networks: run one over rows in memory, on a clock that the test moves."""
 
 from aurora.clock import ManualClock
-from aurora.testing.memory import ListSink, ListSource
-from aurora.testing.running import RunResult, run_rows
+from aurora.testing.running import run_rows
 
-__all__ = ["ListSink", "ListSource", "ManualClock", "RunResult", "run_rows"]
+__all__ = ["ManualClock", "run_rows"]

@@ -1,41 +1,21 @@
-"""Running a network over rows in memory."""
+"""Running a network over rows, on a clock that stands still unless the test moves it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from aurora.clock import Clock, ManualClock
+from aurora.connectors.frames import Table
+from aurora.engine.in_memory import RunResult, run
 from aurora.engine.run import DEFAULT_TRAIN, AtEnd, Run
-from aurora.engine.statistics import RunStatistics
-from aurora.model.check import typecheck
 from aurora.model.document import loads
 from aurora.model.network import Network
-from aurora.processors.local import LocalProcessor
-from aurora.testing.memory import ListSink, ListSource, Rows
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """What came out: a frame per output, and the statistics."""
-
-    outputs: Mapping[str, pl.DataFrame]
-    statistics: RunStatistics
-
-    def rows(self, output: str) -> list[tuple[Any, ...]]:
-        return self.outputs[output].rows()
-
-    @property
-    def late(self) -> dict[str, int]:
-        return {name: box.late for name, box in self.statistics.boxes.items()}
 
 
 def run_rows(
     network: Network | Mapping[str, Any] | str,
-    inputs: Mapping[str, Rows],
+    inputs: Mapping[str, Table],
     *,
     clock: str | None = None,
     train: int | None = None,
@@ -45,28 +25,24 @@ def run_rows(
 ) -> RunResult:
     """Runs a network (a model, a document, or YAML text) over rows and gives back everything it put out.
 
-    Without a clock column time stands still, at zero, unless ``wall`` is given. Rows for a dangling connection point are
-    its data. With ``snapshot_at``, after so many trains every kernel's state is moved into a fresh kernel.
+    Without a clock column time stands still, at zero, unless ``wall`` is given. With ``snapshot_at``, after so many trains
+    every kernel's state is moved into a fresh kernel, which must not change anything.
     """
     if isinstance(network, str):
         network = loads(network)
     elif not isinstance(network, Network):
         network = Network.from_document(dict(network))
-    typed = typecheck(network)
-    sources = {name: ListSource(inputs.get(name, []), typed.arcs[name].schema) for name in network.streams}
-    tables = {
-        name: ListSource(rows, typed.arcs[name].schema).frame
-        for name, rows in inputs.items()
-        if name not in network.streams
-    }
-    sinks = {name: ListSink(typed.arcs[producer].schema) for name, producer in typed.outputs.items()}
-    wall = wall or ManualClock()
-    run = Run(typed, sources, sinks, statics=tables, train=train or DEFAULT_TRAIN, clock=clock, wall=wall)
-    for number, _ in enumerate(run.epochs(), start=1):
+
+    def move_state(running: Run, number: int) -> None:
         if number == snapshot_at:
-            states = run.processor.snapshot()
-            run.processor = LocalProcessor(typed, tables)
-            run.processor.restore(states)
-    if at_end == "flush":
-        run.flush()
-    return RunResult({name: sink.frame for name, sink in sinks.items()}, run.statistics)
+            running.move_state()
+
+    return run(
+        network,
+        inputs,
+        clock=clock,
+        train=train or DEFAULT_TRAIN,
+        at_end=at_end,
+        wall=wall or ManualClock(),
+        on_epoch=move_state,
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from aurora.expressions import analyse
 from aurora.model.types import DOUBLE
-from tests.unit.expressions.evaluation import SCOPE, evaluate, fault, problems, run, frame, values
+from tests.unit.expressions.evaluation import SCOPE, evaluate, fault, frame, problems, run, values
 
 
 @pytest.mark.parametrize(

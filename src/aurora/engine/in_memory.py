@@ -1,0 +1,69 @@
+"""Runs over tables in memory: what a Python program calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from aurora.clock import Clock
+from aurora.connectors.frames import FrameSink, FrameSource, Table, table_frame
+from aurora.engine.run import DEFAULT_TRAIN, AtEnd, Run
+from aurora.engine.statistics import RunStatistics
+from aurora.errors import InputError
+from aurora.model.check import typecheck
+from aurora.model.network import Network
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came out of a run: a frame per output, and the statistics."""
+
+    outputs: Mapping[str, pl.DataFrame]
+    statistics: RunStatistics
+
+    def rows(self, output: str) -> list[tuple[Any, ...]]:
+        """The output's tuples."""
+        return self.outputs[output].rows()
+
+    @property
+    def late(self) -> dict[str, int]:
+        """How many tuples each box discarded because they came out of order."""
+        return {name: box.late for name, box in self.statistics.boxes.items()}
+
+
+def run(
+    network: Network,
+    inputs: Mapping[str, Table],
+    *,
+    clock: str | None = None,
+    train: int = DEFAULT_TRAIN,
+    at_end: AtEnd = "flush",
+    wall: Clock | None = None,
+    on_epoch: Callable[[Run, int], None] | None = None,
+) -> RunResult:
+    """Runs a network over tables to their end and gives back what every output delivered.
+
+    ``clock`` names the column that drives time; the result then depends on the tables alone. A table for a dangling
+    connection point is its data. ``on_epoch`` is called after every train with the run and the number of trains so far.
+    """
+    typed = typecheck(network)
+    unknown = [name for name in inputs if name not in network.streams and name not in network.connection_points]
+    if unknown:
+        raise InputError(f"the network has no stream {', '.join(unknown)}; it has {', '.join(network.streams)}")
+    sources = {name: FrameSource(inputs.get(name, []), typed.arcs[name].schema) for name in network.streams}
+    statics = {
+        name: table_frame(table, typed.arcs[name].schema)
+        for name, table in inputs.items()
+        if name in network.connection_points
+    }
+    sinks = {name: FrameSink(typed.arcs[producer].schema) for name, producer in typed.outputs.items()}
+    running = Run(typed, sources, sinks, statics=statics, train=train, clock=clock, wall=wall)
+    for number, _ in enumerate(running.epochs(), start=1):
+        if on_epoch is not None:
+            on_epoch(running, number)
+    if at_end == "flush":
+        running.flush()
+    return RunResult({name: sink.frame for name, sink in sinks.items()}, running.statistics)
