@@ -231,9 +231,9 @@ class Aggregate(OrderSensitive):
     def take(self, port: int, tup: Tuple, moment: Moment) -> None:
         given, late = self.order.take(self.placed(tup))
         self.refuse(late, moment)
+        self.receive(given, moment)
         if isinstance(self.order, TimeSlack) and self.by_value and given:
             self.emit_windows(self.windows.pass_to(self.order.progress, tup.arrival), moment)
-        self.receive(given, moment)
 
     def receive(self, given: list[Placed], moment: Moment) -> None:
         for placed in given:

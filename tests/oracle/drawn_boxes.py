@@ -216,6 +216,8 @@ def a_join(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
     }
     if toss(draw):
         declared["right_slack"] = amount(draw, axis, 0, 12)
+    if toss(draw):
+        declared["late"] = True
     both = Columns(
         {f"left.{c}": k for c, k in left.types.items()} | {f"right.{c}": k for c, k in right.types.items()},
         {f"left.{c}" for c in left.tame} | {f"right.{c}" for c in right.tame},
@@ -228,14 +230,16 @@ def a_join(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
             declared["on"] += f" and {draw(condition(both, 1))}"
     elif toss(draw):
         declared["on"] = draw(condition(both, 1))
+    sides = {"late_left": left, "late_right": right}
     prefixed = {f"{side}_{c}" for side in ("left", "right") for c in (*left.types, *right.types)}
     if growth_has(growth, arc, other, prefixed) or toss(draw):
         chosen = draw(st.lists(st.sampled_from(list(both.types)), min_size=1, max_size=4))
         declared["compute"] = {growth.new("c"): text for text in chosen}
         tame = {c for c, text in declared["compute"].items() if text in both.tame}
-        growth.add(name, declared, tame)
+        growth.add(name, declared, tame, through=sides)
     else:
-        growth.add(name, declared, left.tame | right.tame, usable=set(left.types) ^ set(right.types))
+        usable = set(left.types) ^ set(right.types)
+        growth.add(name, declared, left.tame | right.tame, usable=usable, through=sides)
     return True
 
 
@@ -268,6 +272,8 @@ def a_resample(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
         "within": amount(draw, axis, 0, 8),
         **slack(draw, axis),
     }
+    if toss(draw):
+        declared["late"] = True
     add_grouping(draw, declared, columns, pace_by, by)
     numbers = columns.tame_of("int", "double")
     if numbers and draw(st.integers(0, 3)) == 0:
@@ -277,7 +283,8 @@ def a_resample(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
     else:
         declared["compute"], tame, fuzzy = computed(draw, growth, columns, timeouts=False)
     known = set(declared.get("group_by", inherited)) | {pace_by} | set(declared["compute"])
-    growth.add(name, declared, tame | {pace_by}, usable=known - fuzzy)
+    sides = {"late_pace": paces, "late_data": columns}
+    growth.add(name, declared, tame | {pace_by}, usable=known - fuzzy, through=sides)
     return True
 
 

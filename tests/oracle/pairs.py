@@ -19,7 +19,22 @@ def order_of(slack: Any) -> Order:
     return TimeSlack(_on_axis(quantity), wait=False)
 
 
-class Join(Box):
+class TwoInOrder(Box):
+    """Two inputs, each with its own order, and a port for the late tuples of each when ``late`` is set."""
+
+    def add_late_ports(self, *sides: str) -> None:
+        self.sides = sides
+        if self.parameters.get("late"):
+            self.ports |= {f"late_{side}": arc for side, arc in zip(sides, self.inputs, strict=True)}
+
+    def refuse(self, port: int, late: list[Placed], moment: Moment) -> None:
+        self.late += len(late)
+        if self.parameters.get("late"):
+            for placed in late:
+                self.emit(placed.tuple.row, placed.tuple.arrival, moment, f"late_{self.sides[port]}")
+
+
+class Join(TwoInOrder):
     """Nothing is ever forgotten here: what cannot match any more does not match, that is all."""
 
     def build(self) -> None:
@@ -38,19 +53,20 @@ class Join(Box):
             compute = dict(_all_columns(left.schema, right.schema))
         self.compute = {name: scalar(text, scope) for name, text in compute.items()}
         self.ports = {"out": Arc({name: typed.kind for name, typed in self.compute.items()})}
+        self.add_late_ports("left", "right")
 
     def take(self, port: int, tup: Tuple, moment: Moment) -> None:
         self.seen += 1
         placed = Placed(tup, to_axis(tup.row[self.order_by[port]]), (), self.seen)
         given, late = self.orders[port].take(placed)
-        self.late += len(late)
+        self.refuse(port, late, moment)
         self.receive(port, given, moment)
 
     def flush(self, moment: Moment) -> None:
         for port in (0, 1):
             given, late = self.orders[port].flush()
             self.receive(port, given, moment)
-            self.late += len(late)
+            self.refuse(port, late, moment)
 
     def receive(self, port: int, given: list[Placed], moment: Moment) -> None:
         for placed in given:
@@ -78,7 +94,7 @@ def _all_columns(left: Schema, right: Schema) -> list[tuple[str, str]]:
     ]
 
 
-class Resample(Box):
+class Resample(TwoInOrder):
     """Pace and data are kept for ever; a pair (pace tuple, group) is emitted once, when it is complete."""
 
     def build(self) -> None:
@@ -104,13 +120,14 @@ class Resample(Box):
         schema = {name: data.schema[name] for name in self.group_by}
         schema[self.order_by[0]] = pace.schema[self.order_by[0]]
         self.ports = {"out": Arc(schema | kinds)}
+        self.add_late_ports("pace", "data")
 
     def take(self, port: int, tup: Tuple, moment: Moment) -> None:
         self.seen += 1
         group = tuple(tup.row[name] for name in self.group_by) if port == 1 else ()
         placed = Placed(tup, to_axis(tup.row[self.order_by[port]]), group, self.seen)
         given, late = self.orders[port].take(placed)
-        self.late += len(late)
+        self.refuse(port, late, moment)
         self.receive(port, given, moment)
 
     def receive(self, port: int, given: list[Placed], moment: Moment) -> None:
@@ -125,7 +142,7 @@ class Resample(Box):
         for port in (0, 1):
             given, late = self.orders[port].flush()
             self.receive(port, given, moment)
-            self.late += len(late)
+            self.refuse(port, late, moment)
         self.emit_complete(moment, everything=True)
 
     def emit_complete(self, moment: Moment, *, everything: bool = False) -> None:
@@ -164,15 +181,15 @@ def _column(text: str) -> str:
 
 
 def _interpolated(column: str, t: Any, members: list[Placed]) -> float | None:
-    before = [u for u in members if u.value <= t]
-    after = [u for u in members if u.value >= t]
+    """The value at t on the line through its neighbours; like an aggregate it looks only at values that are there."""
+    known = [u for u in members if u.tuple.row[column] is not None]
+    before = [u for u in known if u.value <= t]
+    after = [u for u in known if u.value >= t]
     if not before or not after:
         return None
     low, high = before[-1], after[0]
-    x, y = low.tuple.row[column], high.tuple.row[column]
+    x, y = float(low.tuple.row[column]), float(high.tuple.row[column])
     if low.value == t:
-        return None if x is None else float(x)
-    if x is None or y is None:
-        return None
+        return x
     share: float = (t - low.value) / (high.value - low.value)
-    return float(x) + (float(y) - float(x)) * share
+    return x + (y - x) * share

@@ -39,8 +39,19 @@ class Growth:
         self.counter += 1
         return f"{prefix}{self.counter}"
 
-    def add(self, name: str, box: dict[str, Any], tame: set[str], *, usable: set[str] | None = None) -> None:
-        """Adds the box. ``tame`` columns may be summed exactly; only ``usable`` ones may be computed with."""
+    def add(
+        self,
+        name: str,
+        box: dict[str, Any],
+        tame: set[str],
+        *,
+        usable: set[str] | None = None,
+        through: dict[str, Columns] | None = None,
+    ) -> None:
+        """Adds the box. ``tame`` columns may be summed exactly; only ``usable`` ones may be computed with.
+
+        ``through`` names the ports that pass tuples of an input on, with what may be done with its columns.
+        """
         self.document["boxes"][name] = box
         self.simulation.add(name, box)
         self.kinds.append(box["kind"])
@@ -48,7 +59,8 @@ class Growth:
         for number, (port, arc) in enumerate(ports.items()):
             arc_name = name if number == 0 else f"{name}.{port}"
             scalars = {c: kind for c, kind in arc.schema.items() if not kind.startswith("list")}
-            self.columns[arc_name] = Columns({c: k for c, k in scalars.items() if usable is None or c in usable}, tame)
+            known = Columns({c: k for c, k in scalars.items() if usable is None or c in usable}, tame)
+            self.columns[arc_name] = (through or {}).get(port, known)
             output = f"of_{name}_{port}"
             self.document["outputs"][output] = {"from": arc_name}
             self.fuzzy[output] = set(scalars) - set(self.columns[arc_name].types)

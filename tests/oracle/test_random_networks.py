@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aurora.engine.in_memory import RunResult
 from aurora.model.check import typecheck
 from aurora.model.network import Network
-from aurora.testing import RunResult, run_rows
+from aurora.testing import run_rows
 from oracle import reference
 from oracle.comparison import assert_agrees, assert_same_bytes
 from oracle.drawn_boxes import count_slack

@@ -178,7 +178,8 @@ def test_emit_empty_stands_between_the_first_and_the_last_window() -> None:
         "compute": {"n": "count(*)", "s": "sum(x)"},
     }
     rows = {"s": timed(5, 35)}
-    assert values(answer(box, rows, {"x": "int"}), "x") == [0]
+    # 35 closes what ends at or before it, and shows that there is a window after the empty ones.
+    assert values(answer(box, rows, {"x": "int"}), "x") == [0, 10, 20]
     got = values(answer(box, rows, {"x": "int"}, "flush"), "x", "n", "s")
     assert got == [(0, 1, 5), (10, 0, None), (20, 0, None), (30, 1, 35)]
 

@@ -143,9 +143,8 @@ class ValueWindows(Groups):
 
     def give(self, placed: Placed, moment: Moment) -> tuple[list[Closed], bool]:
         group = self.of(placed.group, placed.value if self.from_first else 0)
-        closed = self.close(group, placed.group, placed.value, placed.tuple.arrival) if self.per_group else []
         if self.from_first and placed.value < group.base:
-            return closed, True
+            return [], True
         index = int((placed.value - group.base) // self.advance)
         while placed.value < self.end(group, index):
             if not self.from_first or index >= 0:
@@ -153,7 +152,9 @@ class ValueWindows(Groups):
                 if not window.done:
                     window.members.append(placed)
             index -= 1
-        return closed, False
+        if not self.per_group:
+            return [], False
+        return self.close(group, placed.group, placed.value, placed.tuple.arrival), False
 
     def start(self, group: Group, index: int) -> Any:
         return group.base + index * self.advance
@@ -171,18 +172,20 @@ class ValueWindows(Groups):
         return [closed for _, _, closed in sorted(ranked, key=lambda entry: entry[:2])]
 
     def close(self, group: Group, key: Hashable, progress: Any, trigger: int) -> list[Closed]:
-        """Passes the windows that end at or before ``progress``; an empty one comes just before the next full one."""
-        closed = []
-        for index in sorted(group.windows):
+        """Passes the windows that end at or before ``progress``, up to the last one that has held a tuple."""
+        closed: list[Closed] = []
+        if not group.windows:
+            return closed
+        first = min(group.windows) if group.passed is None else group.passed + 1
+        indices = range(first, max(group.windows) + 1) if self.emit_empty else sorted(group.windows)
+        for index in indices:
             if self.end(group, index) > progress:
                 break
-            window = group.windows.pop(index)
-            if self.emit_empty and group.passed is not None:
-                closed += [
-                    self.closed(group, key, empty, [], trigger=trigger) for empty in range(group.passed + 1, index)
-                ]
             group.passed = index
-            if not window.done:
+            window = group.windows.pop(index, None)
+            if window is None:
+                closed.append(self.closed(group, key, index, [], trigger=trigger))
+            elif not window.done:
                 closed.append(self.closed(group, key, index, window.members))
         return closed
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from aurora.boxes.segments import accumulate
 from aurora.model.train import Ints
-from aurora.model.types import DURATION, INT, Type
+from aurora.model.types import BOOL, DOUBLE, DURATION, INT, Type
 
 Array = npt.NDArray[Any]
 Column = Array | pl.Series
@@ -50,8 +50,11 @@ def is_valid(values: pl.Series) -> npt.NDArray[np.bool_]:
 
 def numbers(values: pl.Series, fill: float) -> Array:
     """The physical numbers behind a column, with ``fill`` where it is NULL."""
-    physical = values.cast(pl.Int64) if values.dtype == pl.Boolean else values.to_physical()
-    return (physical.fill_null(fill) if physical.null_count() else physical).to_numpy()
+    if values.null_count() or values.dtype == pl.Boolean:
+        physical = values.cast(pl.Int64) if values.dtype == pl.Boolean else values.to_physical()
+        return physical.fill_null(fill).to_numpy()
+    array = values.to_numpy()
+    return array.view(np.int64) if array.dtype.kind in "mM" else array
 
 
 def sums(slots: Ints, size: int, weights: Array) -> Array:
@@ -66,7 +69,7 @@ def restored(physical: Array, missing: npt.NDArray[np.bool_], kind: Type) -> pl.
     series = pl.Series(physical)
     if missing.any():
         series = series.set(pl.Series(missing), None)
-    return series.cast(kind.to_polars())
+    return series if kind in (INT, DOUBLE) else series.cast(kind.to_polars())
 
 
 class Accumulator(ABC):
@@ -87,6 +90,24 @@ class Accumulator(ABC):
     @abstractmethod
     def final(self, state: State) -> pl.Series:
         """The values of the aggregate."""
+
+
+class Earliest(Accumulator):
+    """The least of integers that are never NULL: arrival times."""
+
+    def lift(self, values: pl.Series, keys: Array) -> State:
+        return (values.to_numpy(),)
+
+    def combine(self, state: State, slots: Ints, size: int) -> State:
+        least = np.full(size, np.iinfo(np.int64).max)
+        np.minimum.at(least, slots, np.asarray(state[0]))
+        return (least,)
+
+    def scan(self, state: State, starts: Ints) -> State:
+        return (accumulate(np.minimum, np.asarray(state[0]), starts),)
+
+    def final(self, state: State) -> pl.Series:
+        return pl.Series(state[0])
 
 
 class Count(Accumulator):
@@ -129,7 +150,7 @@ class DoubleSum(Accumulator):
     def final(self, state: State) -> pl.Series:
         total, n = np.asarray(state[0]), np.asarray(state[1])
         value = total / np.maximum(n, 1) if self._average else total
-        return restored(value, n == 0, Type("double"))
+        return restored(value, n == 0, DOUBLE)
 
 
 class IntegerSum(Accumulator):
@@ -157,7 +178,7 @@ class IntegerSum(Accumulator):
             mean = (high.astype(np.float64) * 2.0**32 + low) / np.maximum(n, 1)
             if self._kind == DURATION:
                 return restored(np.round(mean).astype(np.int64), n == 0, DURATION)
-            return restored(mean, n == 0, Type("double"))
+            return restored(mean, n == 0, DOUBLE)
         overflow = (high < -(2**31)) | (high >= 2**31)
         return restored(np.where(overflow, 0, high) << 32 | low, (n == 0) | overflow, self._kind)
 
@@ -167,7 +188,7 @@ class Extreme(Accumulator):
 
     def __init__(self, kind: Type, *, greatest: bool) -> None:
         self._kind = kind
-        real = kind == Type("double")
+        real = kind == DOUBLE
         limits = (-np.inf, np.nan) if real else (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
         self._nothing = limits[0] if greatest else limits[1]
         # fmin passes NaN over where there is anything else; maximum lets NaN win.
@@ -186,7 +207,7 @@ class Extreme(Accumulator):
 
     def final(self, state: State) -> pl.Series:
         best, n = np.asarray(state[0]), np.asarray(state[1])
-        if self._kind == Type("bool"):
+        if self._kind == BOOL:
             return restored((best == 1).astype(np.int64), n == 0, INT).cast(pl.Boolean)
         return restored(best, n == 0, self._kind)
 
@@ -239,7 +260,7 @@ class Moments(Accumulator):
         with np.errstate(invalid="ignore", over="ignore"):
             spread = (second - first * first / np.maximum(n, 1)) / np.maximum(n - 1, 1)
             spread = np.where(spread < 0, 0.0, spread)
-        return restored(np.sqrt(spread) if self._root else spread, n < 2, Type("double"))
+        return restored(np.sqrt(spread) if self._root else spread, n < 2, DOUBLE)
 
 
 class Pick(Accumulator):
@@ -302,7 +323,7 @@ class Delta(Accumulator):
     """Last minus first, in the box's order."""
 
     def __init__(self, argument: Type, result: Type) -> None:
-        self._integer = argument != Type("double")
+        self._integer = argument != DOUBLE
         self._result = result
         self._first = Pick(last=False)
         self._last = Pick(last=True)

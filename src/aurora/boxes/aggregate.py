@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -14,10 +14,11 @@ from aurora.boxes.closing import AtEnd, ByGroup, ByProgress, Closing
 from aurora.boxes.grid import Grid
 from aurora.boxes.groups import Appearance, GroupIndex
 from aurora.boxes.kernel import BaseKernel, typed_aggregates
-from aurora.boxes.late import late_train
+from aurora.boxes.late import Late
 from aurora.boxes.merge import Merge
 from aurora.boxes.order import AsTheyCome, CountSlack, Delivery, Gate, Rows, TimeSlack
 from aurora.boxes.ordered import OrderedBox, amount, check_unique, numpy_type, ordered_columns
+from aurora.boxes.segments import sorting
 from aurora.boxes.tuple_windows import TupleWindows
 from aurora.boxes.value_windows import PaneWindows, Results, TimedWindows
 from aurora.errors import Report
@@ -25,7 +26,7 @@ from aurora.expressions import Aggregates, Scope, analyse_aggregates
 from aurora.model.box import LATE, OUT, Kernel, box_kind
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Progress, Train
+from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train
 from aurora.model.types import INT, Type
 from aurora.model.window import ARRIVAL_ORDER, Window, check_quantity
 
@@ -116,7 +117,13 @@ class Aggregate(OrderedBox):
         grouping = self.grouping(arc)
         order = INT if self.order_by == ARRIVAL_ORDER else arc.schema[self.order_by]
         aggregates = analyse_aggregates(self.compute, Scope.of(arc.schema), grouping=grouping, window_type=order)
-        return AggregateKernel(self, arc.schema, grouping, order, Aggregation(aggregates, arc.schema, grouping))
+        aggregation = Aggregation(aggregates, arc.schema, grouping, self._key_type(order))
+        return AggregateKernel(self, arc.schema, grouping, order, aggregation)
+
+    def _key_type(self, order: Type) -> Any:
+        """First and last go by order value where rows are folded as they come, else by place."""
+        by_value = self.shape().value_based and not isinstance(self.slack, Tuples)
+        return numpy_type(order) if by_value else np.int64
 
 
 class AggregateKernel(BaseKernel):
@@ -133,6 +140,7 @@ class AggregateKernel(BaseKernel):
         self._order = order
         self._late_port = box.late
         self._aggregation = aggregation
+        self._needed = [*aggregation.needs, *HIDDEN]
         self._groups = GroupIndex(grouping, schema)
         self._appearance = Appearance()
         self._waiting = Merge(1, Train.empty(schema))
@@ -178,40 +186,43 @@ class AggregateKernel(BaseKernel):
         return self._run(self._nothing if train is None else train.frame, progress)
 
     def _run(self, frame: pl.DataFrame, progress: Progress | None) -> Emission:
-        late: list[pl.DataFrame] = []
+        late = Late(keep=self._late_port)
         if self._order_by is None:
             values = frame.get_column(ORDER).to_numpy() >> 1
         else:
             values, known = order_values(frame, self._order_by)
             if not known.all():
-                late.append(frame.filter(pl.Series(~known)))
+                late.add(frame, ~known)
                 frame, values = frame.filter(pl.Series(known)), values[known]
-        rows = Rows(frame, self._groups.codes(frame), values)
+        codes = self._groups.codes(frame)
+        if not self._late_port:
+            frame = pl.DataFrame([frame.get_column(name) for name in self._needed])
+        rows = Rows(frame, codes, values)
         closing: Closing | None = None
         if self._gate is not None:
             at = self._gate.progress_at(values)
             closing = ByProgress(at, self._gate.progress, rows.hidden(ORDER), rows.hidden(CLOCK))
             behind = values < at
             if behind.any():
-                late.append(frame.filter(pl.Series(behind)))
+                late.add(frame, behind)
                 rows = rows.only(~behind)
         else:
             rows, behind_rows = self._delivery.push(rows)
-            late.append(behind_rows.frame)
+            late.add(behind_rows.frame)
         return self._take(rows, closing, late, progress)
 
-    def _take(
-        self, rows: Rows, closing: Closing | None, late: list[pl.DataFrame], progress: Progress | None
-    ) -> Emission:
+    def _take(self, rows: Rows, closing: Closing | None, late: Late, progress: Progress | None) -> Emission:
         """Gives the ordered rows to the windows."""
         windows = self._windows
         if not isinstance(windows, TupleWindows):
             early = windows.origins.early(rows)
             if early.any():
-                late.append(rows.frame.filter(pl.Series(early)))
+                late.add(rows.frame, early)
                 rows = rows.only(~early)
         self._appearance.note(rows.codes)
-        partials, nulled = self._aggregation.lift(rows.frame, rows.values)
+        # Without time slack rows come in order, and the place of a row tells what is first and last.
+        keys = np.zeros(len(rows), np.int64) if self._gate is None else rows.values
+        partials, nulled = self._aggregation.lift(rows.frame, keys)
         if isinstance(windows, TupleWindows):
             results = windows.add(rows, partials, progress)
         else:
@@ -221,16 +232,12 @@ class AggregateKernel(BaseKernel):
             results = windows.add(rows, partials, closing, progress)
         return self._emission(results, late, nulled)
 
-    def _emission(self, results: Results | None, late: list[pl.DataFrame], nulled: int = 0) -> Emission:
-        trains = {}
+    def _emission(self, results: Results | None, late: Late, nulled: int = 0) -> Emission:
+        trains = late.trains(LATE)
         if results is not None:
-            train, faults = self._train(results)
-            trains[OUT] = train
+            trains[OUT], faults = self._train(results)
             nulled += faults
-        n_late = sum(frame.height for frame in late)
-        if n_late and self._late_port:
-            trains[LATE] = late_train(late)
-        return Emission(trains, late=n_late, nulled=nulled)
+        return Emission(trains, late=late.count, nulled=nulled)
 
     def _train(self, results: Results) -> tuple[Train, int]:
         """The windows in the order in which they come out: by what made them, then window start, then group."""
@@ -241,7 +248,7 @@ class AggregateKernel(BaseKernel):
             keys = (starts, ranks, rank_first, results.row, ~results.timed_out, results.clock, results.order)
             order = np.lexsort(keys)
         else:
-            order = np.lexsort((ranks, starts, results.row))
+            order = sorting(results.row, starts, ranks)
         codes, starts, ends = results.codes[order], starts[order], results.ends[order]
         partials = [tuple(column[order] for column in state) for state in results.partials]
         name = "__order_value" if self._order_by is None else self._order_by
@@ -260,12 +267,14 @@ class AggregateKernel(BaseKernel):
         emissions = []
         flushed = self._delivery.flush(progress.end_order, progress.clock)
         if flushed is not None:
-            rows, late = flushed
-            emissions.append(self._take(rows, None, [late.frame], progress))
+            late = Late(keep=self._late_port)
+            late.add(flushed[1].frame)
+            emissions.append(self._take(flushed[0], None, late, progress))
         if not isinstance(self._windows, TupleWindows):
             none = Rows(self._nothing, np.empty(0, np.int64), np.empty(0, numpy_type(self._order)))
             closing = AtEnd.at(progress.end_order, progress.clock)
-            emissions.append(self._emission(self._windows.add(none, self._aggregation.nothing, closing, progress), []))
+            results = self._windows.add(none, self._aggregation.nothing, closing, progress)
+            emissions.append(self._emission(results, Late(keep=False)))
         return joined(emissions)
 
     def state(self) -> dict[str, pl.DataFrame]:

@@ -17,16 +17,19 @@ from aurora.boxes.accumulators import (
     Count,
     Delta,
     DoubleSum,
+    Earliest,
     Extreme,
     IntegerSum,
     Moments,
     Pick,
     State,
     concat,
+    is_valid,
+    numbers,
     take,
 )
 from aurora.boxes.kernel import Projection
-from aurora.expressions import AggregateCall, Aggregates, Compiled
+from aurora.expressions import AggregateCall, Aggregates, Compiled, Scalar
 from aurora.model.schema import Schema
 from aurora.model.train import ARRIVAL, Ints
 from aurora.model.types import BINARY, BOOL, DOUBLE, INT, STRING, Type
@@ -72,39 +75,41 @@ def accumulator_for(call: AggregateCall) -> Accumulator:
             return bags.user_defined(call.type, name)
 
 
-def _argument(call: AggregateCall) -> Compiled | None:
+def _argument(call: AggregateCall) -> Scalar | Compiled | None:
     """What is lifted for a call: its argument where the call's filter holds; None for a plain count(*)."""
-    compiled = None if call.argument is None else call.argument.compile()
     if call.where is None:
-        return compiled
+        return call.argument
+    compiled = None if call.argument is None else call.argument.compile()
     where = call.where.compile()
     value = pl.lit(True) if compiled is None else compiled.value
     faults = [f for f in (None if compiled is None else compiled.faults, where.faults) if f is not None]
-    return Compiled(pl.when(where.value.fill_null(False)).then(value), pl.sum_horizontal(faults) if faults else None)
+    filtered = pl.when(where.value.fill_null(False)).then(value)
+    return Compiled(filtered, pl.sum_horizontal(faults) if faults else None, faults_show=False)
 
 
 class Aggregation:
     """All aggregate calls of one box."""
 
-    def __init__(self, aggregates: Aggregates, schema: Schema, grouping: Sequence[str]) -> None:
-        self._accumulators: list[Accumulator] = [Extreme(INT, greatest=False)]
+    def __init__(
+        self, aggregates: Aggregates, schema: Schema, grouping: Sequence[str], keys: npt.DTypeLike = np.int64
+    ) -> None:
+        self._accumulators: list[Accumulator] = [Earliest()]
         self._accumulators += [accumulator_for(call) for call in aggregates.calls]
         self._slots = [call.slot for call in aggregates.calls]
         arguments = {call.slot: _argument(call) for call in aggregates.calls}
-        compiled = {slot: c for slot, c in arguments.items() if c is not None}
-        self._arguments = Projection.of_compiled(compiled, keep=(ARRIVAL,))
+        self._arguments = Projection({s: c for s, c in arguments.items() if c is not None}, keep=(ARRIVAL,))
         self._plain_counts = {slot for slot, c in arguments.items() if c is None}
-        used = {name for final in aggregates.finals.values() for name in final.columns}
+        used = {name for final in aggregates.finals.values() for name in final.columns | final.hidden}
         self._extras = [name for name in (TIMED_OUT, WINDOW_START, WINDOW_END) if name in used]
         self._finals = Projection(aggregates.finals, keep=())
         self._names = list(aggregates.finals)
         self._grouping = list(grouping)
-        self.nothing: Partials = self._empty(schema)
+        arguments_of = [s for call in aggregates.calls for s in (call.argument, call.where) if s is not None]
+        self.needs = sorted({name for scalar in arguments_of for name in scalar.columns})
+        """The input columns that the calls read."""
+        empty = pl.DataFrame(schema={**schema.to_polars(), ARRIVAL: pl.Int64()})
+        self.nothing: Partials = self.lift(empty, np.empty(0, keys))[0]
         """Partials of no row at all."""
-
-    def _empty(self, schema: Schema) -> Partials:
-        frame = pl.DataFrame(schema={**schema.to_polars(), ARRIVAL: pl.Int64()})
-        return self.lift(frame, np.empty(0, np.int64))[0]
 
     def lift(self, frame: pl.DataFrame, keys: Array) -> tuple[Partials, int]:
         """Every row as partials of its own, and how many values faults made NULL."""
@@ -183,13 +188,11 @@ def concat_partials(parts: Sequence[Partials]) -> Partials:
 
 
 def order_values(frame: pl.DataFrame, column: str) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """The numbers behind an order column, and which rows have one (NULL and NaN are out of every order)."""
-    series = frame.get_column(column).to_physical()
-    missing = series.is_null()
-    if series.dtype == pl.Float64:
-        missing = missing | series.is_nan().fill_null(False)
-    fill = 0.0 if series.dtype == pl.Float64 else 0
-    return series.fill_null(fill).to_numpy(), ~missing.to_numpy()
+    """The numbers behind an order column, and which rows have one. NULL, NaN and infinities are out of every order."""
+    series = frame.get_column(column)
+    values = numbers(series, 0)
+    known = is_valid(series)
+    return values, known & np.isfinite(values) if values.dtype == np.float64 else known
 
 
 def order_series(name: str, values: Array, kind: Type) -> pl.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,9 @@ class Coder:
         known = self._codes
         size = len(known)
         distinct = encoded.dictionary.to_pylist()
-        local = np.fromiter((known.setdefault(v, len(known)) for v in distinct), np.int64, len(distinct))
+        local = np.fromiter(map(known.get, distinct, repeat(-1)), np.int64, len(distinct))
+        if (local < 0).any():
+            local = np.fromiter((known.setdefault(v, len(known)) for v in distinct), np.int64, len(distinct))
         indices = encoded.indices.to_numpy(zero_copy_only=False)
         codes = local[indices]
         if len(known) == size:

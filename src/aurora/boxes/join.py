@@ -13,15 +13,15 @@ from aurora.boxes.aggregate import part
 from aurora.boxes.aggregation import order_values
 from aurora.boxes.kernel import BaseKernel, Projection, typed, typed_all
 from aurora.boxes.keys import PairKeys
-from aurora.boxes.late import late_train
+from aurora.boxes.late import Late
 from aurora.boxes.memory import NO_KEY, Memory, Run
 from aurora.boxes.merge import Merge
 from aurora.boxes.order import CountSlack, Gate, Rows
 from aurora.boxes.ordered import amount, check_order_column, numpy_type
-from aurora.boxes.segments import Array
+from aurora.boxes.segments import Array, sorting
 from aurora.errors import Report
 from aurora.expressions import Scalar, Scope, analyse, equalities
-from aurora.model.box import LATE, OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
+from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import QuantityField
 from aurora.model.quantities import Quantity, Tuples
 from aurora.model.schema import ArcType, Schema
@@ -178,24 +178,37 @@ class Matcher:
         texts = box.compute or {
             name: '{}."{}"'.format(*source.split(".", 1)) for name, source in _all_columns(left, right).items()
         }
-        self._output = Projection({name: analyse(text, scope) for name, text in texts.items()})
+        computed = {name: analyse(text, scope) for name, text in texts.items()}
+        self._output = Projection(computed)
+        used = {name for scalar in computed.values() for name in scalar.columns}
+        used |= rest.columns if rest is not None else set()
+        self.needs = [sorted(n.split(".", 1)[1] for n in used if n.startswith(f"{side}.")) for side in SIDES]
         self.kind = left[box.left_order_by] if box.left_order_by is not None else None
         self._whole = self.kind is None or numpy_type(self.kind) is np.int64
         self.within: Any = 0 if box.within is None or self.kind is None else amount(box.within, self.kind)
 
-    def search(self, probes: Rows, run: Run) -> tuple[Any, Any]:
+    def rows(self, port: int, rows: Rows) -> Rows:
+        """The rows with the columns that are needed and the codes of their keys."""
+        columns = [rows.frame.get_column(name) for name in [*self.needs[port], *HIDDEN]]
+        return Rows(pl.DataFrame(columns), self.keys.codes(port, rows.frame), rows.values)
+
+    def search(self, probes: Run, run: Run) -> tuple[Any, Any]:
         """(probe, row) indices of all pairs that agree in key and lie within the band."""
+        if not len(run) or not len(probes):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        values, codes = probes.rows.values[probes.layout], probes.rows.codes[probes.layout]
         if self._whole:
             limits = np.iinfo(np.int64)
-            low = np.where(probes.values < limits.min + self.within, limits.min, probes.values - self.within)
-            high = np.where(probes.values > limits.max - self.within, limits.max, probes.values + self.within)
-            return run.pairs(probes.codes, low, high)
-        # Sums of doubles round; look a little too far, then measure the distance itself.
-        low = np.nextafter(probes.values - self.within, -np.inf)
-        high = np.nextafter(probes.values + self.within, np.inf)
-        of, rows = run.pairs(probes.codes, low, high)
-        near = np.abs(probes.values[of] - run.rows.values[rows]) <= self.within
-        return of[near], rows[near]
+            low = np.where(values < limits.min + self.within, limits.min, values - self.within)
+            high = np.where(values > limits.max - self.within, limits.max, values + self.within)
+            of, rows = run.pairs(codes, low, high)
+        else:
+            # Sums of doubles round; look a little too far, then measure the distance itself.
+            low = np.nextafter(values - self.within, -np.inf)
+            of, rows = run.pairs(codes, low, np.nextafter(values + self.within, np.inf))
+            near = np.abs(values[of] - run.rows.values[rows]) <= self.within
+            of, rows = of[near], rows[near]
+        return probes.layout[of], rows
 
     def emit(self, left: pl.DataFrame, right: pl.DataFrame, released_by_left: Any, partner: Any, at: Any) -> Emission:
         """The pairs that satisfy the rest of the condition, in order of what released them and then of the partner."""
@@ -208,7 +221,7 @@ class Matcher:
         hidden[ARRIVAL] = np.minimum(left.get_column(ARRIVAL).to_numpy(), right.get_column(ARRIVAL).to_numpy())
         joined = joined.with_columns(pl.Series(name, values) for name, values in hidden.items())
         nulled = 0
-        order = np.lexsort((partner, at))
+        order = sorting(at, partner)
         if self._condition is not None:
             matches, nulled = self._condition(joined)
             order = order[matches.get_column("match").fill_null(False).to_numpy()[order]]
@@ -229,33 +242,38 @@ def _beside(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
 class Side:
     """One live side: its order, its slack and its memory."""
 
-    def __init__(self, column: str, slack: Quantity, kind: Type) -> None:
+    def __init__(self, column: str, slack: Quantity, kind: Type, *, keep_late: bool) -> None:
         self._column = column
+        self._keep_late = keep_late
         dtype = numpy_type(kind)
         self._gate = None if isinstance(slack, Tuples) else Gate(amount(slack, kind), dtype)
         self._buffer = CountSlack(slack.n, dtype) if isinstance(slack, Tuples) else None
         self.memory = Memory()
 
-    def deliver(self, frame: pl.DataFrame) -> tuple[Rows, list[pl.DataFrame]]:
+    def deliver(self, frame: pl.DataFrame) -> tuple[Rows, Late]:
         """The rows that take part now, and those that came too late."""
+        late = Late(keep=self._keep_late)
         values, known = order_values(frame, self._column)
-        late = [] if known.all() else [frame.filter(pl.Series(~known))]
-        if late:
+        if not known.all():
+            late.add(frame, ~known)
             frame, values = frame.filter(pl.Series(known)), values[known]
         rows = Rows(frame, np.zeros(len(values), np.int64), values)
         if self._gate is not None:
             behind = values < self._gate.progress_at(values)
-            late.append(frame.filter(pl.Series(behind)))
+            late.add(frame, behind)
             return rows.only(~behind), late
         assert self._buffer is not None
         rows, behind_rows = self._buffer.push(rows)
-        return rows, [*late, behind_rows.frame]
+        late.add(behind_rows.frame)
+        return rows, late
 
-    def flush(self, order: int, clock: int) -> tuple[Rows, list[pl.DataFrame]] | None:
-        if self._buffer is None:
+    def flush(self, order: int, clock: int) -> tuple[Rows, Late] | None:
+        flushed = None if self._buffer is None else self._buffer.flush(order, clock)
+        if flushed is None:
             return None
-        flushed = self._buffer.flush(order, clock)
-        return None if flushed is None else (flushed[0], [flushed[1].frame])
+        late = Late(keep=self._keep_late)
+        late.add(flushed[1].frame)
+        return flushed[0], late
 
     def progress(self) -> Any | None:
         """No row to come has an order value below this; None while nothing is known."""
@@ -284,9 +302,8 @@ class JoinKernel(BaseKernel):
     def __init__(self, box: Join, inputs: Sequence[ArcType], matcher: Matcher) -> None:
         assert matcher.kind is not None
         self._matcher = matcher
-        self._late_ports = box.late
         columns, slacks = box.order_columns(), box.slacks()
-        self._sides = [Side(columns[port] or "", slacks[port], matcher.kind) for port in (0, 1)]
+        self._sides = [Side(columns[port] or "", slacks[port], matcher.kind, keep_late=box.late) for port in (0, 1)]
         self._empty = [Train.empty(arc.schema).frame for arc in inputs]
         self._waiting = [Merge(1, Train.empty(arc.schema)) for arc in inputs]
 
@@ -300,7 +317,7 @@ class JoinKernel(BaseKernel):
             if flushed == [None, None]:
                 return NOTHING
             parts = [
-                (Rows(empty, np.empty(0, np.int64), np.empty(0)), []) if rows is None else rows
+                (self._no_rows(empty), Late(keep=False)) if rows is None else rows
                 for rows, empty in zip(flushed, self._empty, strict=True)
             ]
             return self._match(parts)
@@ -310,17 +327,18 @@ class JoinKernel(BaseKernel):
         frames = [empty if train is None else train.frame for train, empty in zip(trains, self._empty, strict=True)]
         return self._match([side.deliver(frame) for side, frame in zip(self._sides, frames, strict=True)])
 
-    def _match(self, delivered: Sequence[tuple[Rows, list[pl.DataFrame]]]) -> Emission:
-        rows = [
-            Rows(new.frame, self._matcher.keys.codes(port, new.frame), new.values)
-            for port, (new, _) in enumerate(delivered)
-        ]
+    def _no_rows(self, empty: pl.DataFrame) -> Rows:
+        assert self._matcher.kind is not None
+        return Rows(empty, np.empty(0, np.int64), np.empty(0, numpy_type(self._matcher.kind)))
+
+    def _match(self, delivered: Sequence[tuple[Rows, Late]]) -> Emission:
+        rows = [self._matcher.rows(port, new) for port, (new, _) in enumerate(delivered)]
         place = _places(rows[0], rows[1])
         memories = [side.memory for side in self._sides]
         fresh = [memory.run_of(new) for memory, new in zip(memories, rows, strict=True)]
         found: list[tuple[pl.DataFrame, pl.DataFrame, Any, Any, Any]] = []
         for run in [*memories[1].runs, fresh[1]]:
-            of, partner = self._matcher.search(rows[0], run)
+            of, partner = self._matcher.search(fresh[0], run)
             if len(of):
                 at = place[0][of]
                 by_left = np.ones(len(of), bool)
@@ -331,20 +349,14 @@ class JoinKernel(BaseKernel):
                     at = np.maximum(at, place[1][partner])
                 found.append((rows[0].frame[of], run.rows.frame[partner], by_left, serial, at))
         for run in memories[0].runs:
-            of, partner = self._matcher.search(rows[1], run)
+            of, partner = self._matcher.search(fresh[1], run)
             if len(of):
                 by_left = np.zeros(len(of), bool)
                 found.append((run.rows.frame[partner], rows[1].frame[of], by_left, run.serial[partner], place[1][of]))
-        for memory, run in zip(memories, fresh, strict=True):
-            memory.add(run)
-        self._forget()
-        trains = {}
-        late = [frames for _, frames in delivered]
-        n_late = sum(frame.height for frames in late for frame in frames)
-        if self._late_ports:
-            for side, frames in zip(SIDES, late, strict=True):
-                if any(frame.height for frame in frames):
-                    trains[f"{LATE}_{side}"] = late_train(frames)
+        self._remember(fresh)
+        late = [side_late for _, side_late in delivered]
+        n_late = sum(side_late.count for side_late in late)
+        trains = late[0].trains("late_left") | late[1].trains("late_right")
         if not found:
             return Emission(trains, late=n_late)
         left, right = (pl.concat([pair[i] for pair in found], rechunk=True) for i in (0, 1))
@@ -352,14 +364,14 @@ class JoinKernel(BaseKernel):
         emission = self._matcher.emit(left, right, by_left, serial, at)
         return Emission({**emission.trains, **trains}, late=n_late, nulled=emission.nulled)
 
-    def _forget(self) -> None:
+    def _remember(self, fresh: Sequence[Run]) -> None:
         """A row leaves memory when the other side's order shows that it can match no more."""
         for own, other in ((0, 1), (1, 0)):
             progress = self._sides[other].progress()
-            if progress is not None and progress > np.iinfo(np.int64).min // 2:
-                self._sides[own].memory.forget_below(progress - self._matcher.within)
-        kept = [side.memory for side in self._sides]
-        self._matcher.keys.compact(kept)
+            known = progress is not None and progress > np.iinfo(np.int64).min // 2
+            cutoff = progress - self._matcher.within if known else None
+            self._sides[own].memory.keep(fresh[own], cutoff)
+        self._matcher.keys.compact([side.memory for side in self._sides])
 
     def state(self) -> dict[str, pl.DataFrame]:
         parts = {}
@@ -380,7 +392,7 @@ def _places(left: Rows, right: Rows) -> tuple[Any, Any]:
     order = np.concatenate((left.hidden(ORDER), right.hidden(ORDER)))
     clock = np.concatenate((left.hidden(CLOCK), right.hidden(CLOCK)))
     place = np.empty(len(order), np.int64)
-    place[np.lexsort((clock, order))] = np.arange(len(order))
+    place[sorting(order, clock)] = np.arange(len(order))
     return place[: len(left)], place[len(left) :]
 
 
@@ -392,21 +404,22 @@ class StaticJoinKernel(BaseKernel):
         self._columns = box.order_columns()
         self._port = static_port
         far = np.full(data.height, np.iinfo(np.int64).max)
-        self._run = Run(self._rows(static_port, Train.of(data, far, far, far).frame), np.arange(data.height))
+        self._run = self._run_of(static_port, Train.of(data, far, far, far).frame)
 
-    def _rows(self, port: int, frame: pl.DataFrame) -> Rows:
-        codes = self._matcher.keys.codes(port, frame)
+    def _run_of(self, port: int, frame: pl.DataFrame) -> Run:
         column = self._columns[port]
-        if column is None:
-            return Rows(frame, codes, np.zeros(frame.height, np.int64))
-        values, known = order_values(frame, column)
-        return Rows(frame, np.where(known, codes, NO_KEY), values)
+        values, known = np.zeros(frame.height, np.int64), np.ones(frame.height, bool)
+        if column is not None:
+            values, known = order_values(frame, column)
+        rows = self._matcher.rows(port, Rows(frame, values, values))
+        return Run(Rows(rows.frame, np.where(known, rows.codes, NO_KEY), values), np.arange(frame.height))
 
     def process(self, port: int, train: Train) -> Emission:
-        of, rows = self._matcher.search(self._rows(port, train.frame), self._run)
+        probes = self._run_of(port, train.frame)
+        of, rows = self._matcher.search(probes, self._run)
         if not len(of):
             return NOTHING
-        live, static = train.frame[of], self._run.rows.frame[rows]
+        live, static = probes.rows.frame[of], self._run.rows.frame[rows]
         by_left = np.full(len(of), self._port == 1)
         left, right = (live, static) if self._port == 1 else (static, live)
         return self._matcher.emit(left, right, by_left, rows, of)

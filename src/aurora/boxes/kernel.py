@@ -5,16 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from aurora.errors import ExpressionError, Report, StateError, did_you_mean
 from aurora.expressions import Aggregates, Compiled, Scalar, Scope, analyse, analyse_aggregates
+from aurora.expressions.nodes import Column
 from aurora.model.schema import Schema
 from aurora.model.train import HIDDEN, NOTHING, Emission, Progress, Train
 from aurora.model.types import Type
-
-FAULTS = "__faults"
 
 
 class BaseKernel:
@@ -64,32 +64,44 @@ def _to_ipc(frame: pl.DataFrame) -> bytes:
 
 
 class Projection:
-    """Expressions over a frame, evaluated together, with the count of the values that faults made NULL."""
+    """Expressions over a frame, evaluated together, with the count of the values that faults made NULL.
 
-    def __init__(self, scalars: Mapping[str, Scalar], keep: Sequence[str] = HIDDEN) -> None:
-        self._prepare({name: scalar.compile() for name, scalar in scalars.items()}, keep)
+    Bare columns are taken as they are. Faults are counted only where a value that can show one is NULL.
+    """
 
-    @classmethod
-    def of_compiled(cls, compiled: Mapping[str, Compiled], keep: Sequence[str]) -> Projection:
-        projection = cls.__new__(cls)
-        projection._prepare(compiled, keep)
-        return projection
-
-    def _prepare(self, compiled: Mapping[str, Compiled], keep: Sequence[str]) -> None:
-        faults = [c.faults for c in compiled.values() if c.faults is not None]
-        self._columns = [c.value.alias(name) for name, c in compiled.items()] + [pl.col(name) for name in keep]
-        self._can_fail = bool(faults)
-        if faults:
-            self._columns.append(pl.sum_horizontal(faults).alias(FAULTS))
+    def __init__(self, columns: Mapping[str, Scalar | Compiled], keep: Sequence[str] = HIDDEN) -> None:
+        self._plain: dict[str, str] = {}
+        self._names = [*columns, *keep]
+        computed: dict[str, Compiled] = {}
+        for name, column in columns.items():
+            if isinstance(column, Scalar) and isinstance(column.tree, Column):
+                self._plain[name] = column.tree.name
+            else:
+                computed[name] = column.compile() if isinstance(column, Scalar) else column
+        self._plain.update((name, name) for name in keep)
+        self._computed = [c.value.alias(name) for name, c in computed.items()]
+        self._faults = {name: (c.faults, c.faults_show) for name, c in computed.items() if c.faults is not None}
 
     def __call__(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-        result = frame.select(self._columns)
-        if result.height != frame.height:
+        """The columns, and how many faults there were."""
+        plain = {name: frame.get_column(source).alias(name) for name, source in self._plain.items()}
+        if not self._computed:
+            return pl.DataFrame([plain[name] for name in self._names]), 0
+        computed = frame.select(self._computed)
+        if computed.height != frame.height:
             # Constants alone give one row; they hold for every tuple.
-            result = frame.select(pl.lit(0).alias(FAULTS + "_rows"), *self._columns).drop(FAULTS + "_rows")
-        if not self._can_fail:
-            return result, 0
-        return result.drop(FAULTS), int(result.get_column(FAULTS).sum())
+            computed = computed[np.zeros(frame.height, np.int64)] if frame.height else computed.clear()
+        nulled = 0
+        suspects = [
+            faults
+            for name, (faults, show) in self._faults.items()
+            if not show or computed.get_column(name).null_count()
+        ]
+        if suspects:
+            nulled = int(frame.select(pl.sum_horizontal(suspects).sum()).item())
+        if not plain:
+            return computed, nulled
+        return pl.DataFrame([plain[n] if n in plain else computed.get_column(n) for n in self._names]), nulled
 
 
 def typed(text: str, scope: Scope, report: Report, *, expect: Type | None = None) -> Scalar | None:

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from aurora.boxes.aggregate import joined, part
+from aurora.boxes.aggregate import part
 from aurora.boxes.aggregation import Aggregation, Partials, concat_partials, order_values, take_partials
 from aurora.boxes.groups import GroupIndex, grown
 from aurora.boxes.kernel import BaseKernel, typed_aggregates
-from aurora.boxes.late import late_train
+from aurora.boxes.late import Late
 from aurora.boxes.order import AsTheyCome, CountSlack, Delivery, Rows, TimeSlack
 from aurora.boxes.ordered import OrderedBox, amount, check_unique, numpy_type
 from aurora.boxes.segments import position_in_segment, stable_order, starts_of
@@ -91,18 +91,22 @@ class LatchKernel(BaseKernel):
 
     def process(self, port: int, train: Train) -> Emission:
         frame = train.frame
-        late: list[pl.DataFrame] = []
+        late = Late(keep=self._late_port)
         if self._order_by is None:
             values = frame.get_column(ORDER).to_numpy() >> 1
         else:
             values, known = order_values(frame, self._order_by)
-            late.append(frame.filter(pl.Series(~known)))
+            late.add(frame, ~known)
             frame, values = frame.filter(pl.Series(known)), values[known]
         rows, behind = self._delivery.push(Rows(frame, self._groups.codes(frame), values))
-        return self._take(rows, [*late, behind.frame])
+        late.add(behind.frame)
+        return self._take(rows, late)
 
-    def _take(self, rows: Rows, late: list[pl.DataFrame]) -> Emission:
-        partials, nulled = self._aggregation.lift(rows.frame, rows.values)
+    def _take(self, rows: Rows, late: Late) -> Emission:
+        trains = late.trains(LATE)
+        if not len(rows):
+            return Emission(trains, late=late.count)
+        partials, nulled = self._aggregation.lift(rows.frame, np.zeros(len(rows), np.int64))
         known = len(self._counts)
         groups = max(known, int(rows.codes.max(initial=-1)) + 1)
         if groups > known:
@@ -123,18 +127,13 @@ class LatchKernel(BaseKernel):
         self._counts[touched] += np.diff(starts, append=len(codes))
         self._lives = _put(self._lives, touched, take_partials(running, ends), groups, self._aggregation)
         due = np.flatnonzero(numbers % self._every == 0)
-        trains: dict[str, Train] = {}
         if len(due):
             emitting = np.flatnonzero(row_of >= 0)[due]
             by_row = np.argsort(layout[due], kind="stable")
             out, source = emitting[by_row], layout[due][by_row]
-            train, faults = self._train(take_partials(running, out), rows.at(source))
-            trains[OUT] = train
+            trains[OUT], faults = self._train(take_partials(running, out), rows.at(source))
             nulled += faults
-        n_late = sum(frame.height for frame in late)
-        if n_late and self._late_port:
-            trains[LATE] = late_train(late)
-        return Emission(trains, late=n_late, nulled=nulled)
+        return Emission(trains, late=late.count, nulled=nulled)
 
     def _train(self, partials: Partials, rows: Rows) -> tuple[Train, int]:
         visible, nulled = self._aggregation.columns(partials, self._groups.keys_of(rows.codes), None)
@@ -145,7 +144,11 @@ class LatchKernel(BaseKernel):
         if not progress.end:
             return NOTHING
         flushed = self._delivery.flush(progress.end_order, progress.clock)
-        return NOTHING if flushed is None else joined([self._take(flushed[0], [flushed[1].frame])])
+        if flushed is None:
+            return NOTHING
+        late = Late(keep=self._late_port)
+        late.add(flushed[1].frame)
+        return self._take(flushed[0], late)
 
     def state(self) -> dict[str, pl.DataFrame]:
         return {

@@ -1,16 +1,32 @@
-"""The late port: tuples that a box discarded because they came out of order."""
+"""Late tuples: counted, and kept where a box offers them on a port."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from aurora.model.train import CLOCK, ORDER, Train
+from aurora.boxes.merge import in_order
+from aurora.model.train import Train
 
 
-def late_train(frames: Sequence[pl.DataFrame]) -> Train:
-    """Late tuples from several reasons as one train in arc order."""
-    train = Train.concat([Train(frame) for frame in frames if frame.height])
-    return Train(train.frame[np.lexsort((train.hidden(CLOCK), train.hidden(ORDER)))])
+class Late:
+    """The tuples that one call of a kernel discarded because they came out of order."""
+
+    def __init__(self, *, keep: bool) -> None:
+        self._keep = keep
+        self._frames: list[pl.DataFrame] = []
+        self.count = 0
+
+    def add(self, frame: pl.DataFrame, mask: npt.NDArray[np.bool_] | None = None) -> None:
+        """Takes the rows of the frame, or those that the mask points out."""
+        count = frame.height if mask is None else int(np.count_nonzero(mask))
+        self.count += count
+        if count and self._keep:
+            self._frames.append(frame if mask is None else frame.filter(pl.Series(mask)))
+
+    def trains(self, port: str) -> dict[str, Train]:
+        """What goes to the port, in arc order; nothing if nothing was late or nobody keeps it."""
+        if not self._frames:
+            return {}
+        return {port: in_order(Train.concat([Train(frame) for frame in self._frames]))}

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from aurora.boxes.order import Rows
-from aurora.boxes.segments import Array, repeat_ranges
+from aurora.boxes.segments import Array, repeat_ranges, sorting
 from aurora.model.train import Ints
 
 NO_KEY = -1
@@ -25,22 +25,45 @@ class Run:
     def __init__(self, rows: Rows, serial: Ints) -> None:
         self.rows = rows
         self.serial = serial
-        self._distinct = np.unique(rows.values)
-        self._width = len(self._distinct) + 1
-        keys = rows.codes * self._width + np.searchsorted(self._distinct, rows.values)
-        self._layout = np.argsort(keys, kind="stable")
-        self._keys = keys[self._layout]
+        self.layout = sorting(rows.codes, rows.values)
+        self._codes = rows.codes[self.layout]
+        self._values = rows.values[self.layout]
+        # Code and value as one integer, where they fit; doubles and far-flung values are replaced by their ranks.
+        self._distinct: Array | None = None
+        self._keys, self._width, self._base = self._codes, 1, 0
+        if not len(rows):
+            return
+        low, high = rows.values.min(), rows.values.max()
+        if rows.values.dtype == np.int64 and (int(high) - int(low) + 2) * (int(self._codes[-1]) + 2) < 2**62:
+            self._base, self._width = int(low), int(high) - int(low) + 2
+            self._keys = self._codes * self._width + (self._values - self._base)
+        else:
+            self._distinct = np.unique(rows.values)
+            self._width = len(self._distinct) + 1
+            self._keys = self._codes * self._width + np.searchsorted(self._distinct, self._values)
 
     def __len__(self) -> int:
         return len(self.serial)
 
+    def _places(self, codes: Ints, bounds: Array, side: Any) -> Ints:
+        if self._distinct is not None:
+            ranks = np.searchsorted(self._distinct, bounds, side=side)
+        else:
+            top = self._base + self._width - 1
+            ranks = np.clip(bounds, self._base, top) - self._base
+            if side == "right":
+                ranks = np.where((bounds >= self._base) & (bounds < top), ranks + 1, ranks)
+        return np.searchsorted(self._keys, codes * self._width + ranks, side="left")
+
     def pairs(self, codes: Ints, low: Array, high: Array) -> tuple[Ints, Ints]:
-        """(probe, row) for every probe and every row of the same code with low <= value <= high."""
-        base = codes * self._width
-        first = np.searchsorted(self._keys, base + np.searchsorted(self._distinct, low, side="left"), side="left")
-        last = np.searchsorted(self._keys, base + np.searchsorted(self._distinct, high, side="right"), side="left")
+        """(probe, row) for every probe and every row of the same code with low <= value <= high.
+
+        Fast when the probes are sorted by (code, value), since the search then goes on from where it was.
+        """
+        first = self._places(codes, low, "left")
+        last = self._places(codes, high, "right")
         probes, places = repeat_ranges(first, np.where(codes == NO_KEY, 0, np.maximum(last - first, 0)))
-        return probes, self._layout[places]
+        return probes, self.layout[places]
 
 
 class Memory:
@@ -59,25 +82,23 @@ class Memory:
         self._serial += len(rows)
         return Run(rows, serial)
 
-    def add(self, run: Run) -> None:
-        if not len(run):
-            return
-        self.runs.append(run)
-        while len(self.runs) > 1 and len(self.runs[-2]) < 2 * len(self.runs[-1]):
-            newer, older = self.runs.pop(), self.runs.pop()
-            self.runs.append(Run(Rows.concat([older.rows, newer.rows]), np.concatenate((older.serial, newer.serial))))
+    def keep(self, fresh: Run, cutoff: Any | None) -> None:
+        """Takes in new rows, and drops those below the cutoff: they can match no more.
 
-    def forget_below(self, cutoff: Any) -> None:
-        """Drops rows that can match no more; a run is rewritten only when half of it has expired."""
+        An old run is rewritten only when half of it has expired.
+        """
         kept = []
-        for run in self.runs:
-            alive = run.rows.values >= cutoff
-            living = int(alive.sum())
+        for run in [*self.runs, fresh]:
+            alive = np.ones(len(run), bool) if cutoff is None else run.rows.values >= cutoff
+            living = int(np.count_nonzero(alive))
             if 2 * living > len(run):
                 kept.append(run)
             elif living:
                 kept.append(Run(run.rows.only(alive), run.serial[alive]))
         self.runs = kept
+        while len(self.runs) > 1 and len(self.runs[-2]) < 2 * len(self.runs[-1]):
+            newer, older = self.runs.pop(), self.runs.pop()
+            self.runs.append(Run(Rows.concat([older.rows, newer.rows]), np.concatenate((older.serial, newer.serial))))
 
     def state(self) -> pl.DataFrame:
         if not self.runs:

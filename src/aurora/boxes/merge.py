@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import polars as pl
 
+from aurora.boxes.segments import sorting
 from aurora.model.train import CLOCK, ORDER, Train
 
 
+def in_order(train: Train) -> Train:
+    """The train's tuples in arc order; those with the same place stay as they stand."""
+    return Train(train.frame[sorting(train.hidden(ORDER), train.hidden(CLOCK))])
+
+
 class Merge:
-    """Collects what comes on each port and gives it back as one train in arc order; at a tie the earlier port goes first."""
+    """Collects what comes on each port and gives it back as one train in arc order.
+
+    At a tie the earlier port goes first.
+    """
 
     def __init__(self, ports: int, empty: Train) -> None:
         self._waiting: list[list[Train]] = [[] for _ in range(ports)]
@@ -29,10 +37,7 @@ class Merge:
         self._waiting = [[] for _ in self._waiting]
         if len(active) == 1:
             return merged
-        order, clock = merged.hidden(ORDER), merged.hidden(CLOCK)
-        if bool((order[1:] >= order[:-1]).all()) and len(np.unique(order)) == len(order):
-            return merged
-        return Train(merged.frame[np.lexsort((clock, order))])
+        return in_order(merged)
 
     def state(self) -> dict[str, pl.DataFrame]:
         return {f"port{port}": Train.concat([self._empty, *trains]).frame for port, trains in enumerate(self._waiting)}

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from aurora.boxes.groups import grown
-from aurora.boxes.segments import Array, accumulate, stable_order, starts_of
+from aurora.boxes.segments import Array, accumulate, sorting, stable_order, starts_of
 from aurora.model.train import CLOCK, ORDER, Ints
 
 Bools = npt.NDArray[np.bool_]
@@ -37,7 +37,9 @@ class Rows:
         return Rows(self.frame[rows], self.codes[rows], self.values[rows])
 
     def only(self, mask: Bools) -> Rows:
-        return self if mask.all() else self.at(np.flatnonzero(mask))
+        if mask.all():
+            return self
+        return Rows(self.frame.filter(pl.Series(mask)), self.codes[mask], self.values[mask])
 
     def hidden(self, name: str) -> Ints:
         return self.frame.get_column(name).to_numpy()
@@ -150,7 +152,7 @@ class CountBuffer:
         held, self._held = self._held, None
         if held is None or not len(held):
             return None
-        released = _without_serial(held.at(np.lexsort((held.hidden(_SERIAL), held.values))))
+        released = _without_serial(held.at(sorting(held.values, held.hidden(_SERIAL))))
         return released.released(np.full(len(held), order), np.full(len(held), clock))
 
     def state(self) -> dict[str, pl.DataFrame]:
@@ -242,6 +244,8 @@ class Gate:
         """Does not go below the least integer, where a plain difference would wrap around."""
         if self._dtype == np.float64:
             return highest - self._slack
+        if highest[0] >= self._least + self._slack:
+            return highest - np.int64(self._slack)
         low = highest < self._least + self._slack
         return np.where(low, self._least, highest - np.where(low, 0, np.int64(self._slack)))
 
@@ -282,7 +286,7 @@ class TimeSlack:
         leaves = releaser < len(rows)
         self._held = waiting.only(~leaves) if not leaves.all() else None
         going = np.flatnonzero(leaves)
-        going = going[np.lexsort((waiting.values[going], releaser[going]))]
+        going = going[sorting(releaser[going], waiting.values[going])]
         order, clock = rows.hidden(ORDER)[releaser[going]], rows.hidden(CLOCK)[releaser[going]]
         return waiting.at(going).released(order, clock), late_rows
 

@@ -12,12 +12,12 @@ import polars as pl
 from pydantic import Field
 
 from aurora.boxes.kernel import BaseKernel
-from aurora.boxes.merge import Merge
+from aurora.boxes.merge import Merge, in_order
 from aurora.errors import Report, UserCodeError, did_you_mean
 from aurora.model.box import ANYWHERE, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.quantities import Duration
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Progress, Train
+from aurora.model.train import CLOCK, NOTHING, Emission, Progress, Train
 
 SOURCE = "__source"
 """Column that a user's box adds when it does not answer one for one: the row of the train behind each answer."""
@@ -160,7 +160,13 @@ class PythonKernel(BaseKernel):
             if train is not None:
                 self._give(port, train.frame, out)
         emitted = {name: [frame for frame in frames if frame.height] for name, frames in out.items()}
-        return Emission({name: _in_order(frames) for name, frames in emitted.items() if frames})
+        return Emission(
+            {
+                name: in_order(Train.concat([Train(frame) for frame in frames]))
+                for name, frames in emitted.items()
+                if frames
+            }
+        )
 
     def _due(self, progress: Progress) -> range:
         """The ticks that have fallen due since the last word."""
@@ -223,8 +229,3 @@ class PythonKernel(BaseKernel):
         self._next_tick = state["tick"].item()
         if hasattr(self._object, "restore"):
             self._call("restore", state["user"])
-
-
-def _in_order(frames: list[pl.DataFrame]) -> Train:
-    train = Train.concat([Train(frame) for frame in frames])
-    return Train(train.frame[np.lexsort((train.hidden(CLOCK), train.hidden(ORDER)))])

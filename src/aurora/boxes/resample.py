@@ -20,11 +20,11 @@ from aurora.boxes.aggregation import (
 from aurora.boxes.groups import Appearance, GroupIndex, grown
 from aurora.boxes.interpolation import Interpolation
 from aurora.boxes.kernel import BaseKernel, check_columns, typed_aggregates
-from aurora.boxes.late import late_train
+from aurora.boxes.late import Late
 from aurora.boxes.merge import Merge
 from aurora.boxes.order import CountSlack, Gate, Rows
 from aurora.boxes.ordered import amount, check_order_column, check_unique, numpy_type
-from aurora.boxes.segments import Array, repeat_ranges, search, stable_order
+from aurora.boxes.segments import Array, repeat_ranges, search, sorting, stable_order
 from aurora.errors import Report
 from aurora.expressions import Scope, analyse_aggregates
 from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
@@ -131,26 +131,37 @@ class Input:
 
     def __init__(self, column: str, box: Resample, kind: Type, groups: GroupIndex) -> None:
         self._column = column
+        self._keep_late = box.late
         self._groups = groups
         dtype = numpy_type(kind)
         self.buffer = CountSlack(box.slack.n, dtype) if isinstance(box.slack, Tuples) else None
         self.gate = None if isinstance(box.slack, Tuples) else Gate(amount(box.slack, kind), dtype)
 
-    def deliver(self, frame: pl.DataFrame) -> tuple[Rows, list[pl.DataFrame], Array]:
+    def deliver(self, frame: pl.DataFrame) -> tuple[Rows, Late, Array]:
         """The rows that count, those that came too late, and with time slack the progress at every row that counts."""
+        late = Late(keep=self._keep_late)
         values, known = order_values(frame, self._column)
-        late = [] if known.all() else [frame.filter(pl.Series(~known))]
-        if late:
+        if not known.all():
+            late.add(frame, ~known)
             frame, values = frame.filter(pl.Series(known)), values[known]
         rows = Rows(frame, self._groups.codes(frame), values)
         if self.gate is not None:
             progress = self.gate.progress_at(values)
             behind = values < progress
-            late.append(frame.filter(pl.Series(behind)))
+            late.add(frame, behind)
             return rows.only(~behind), late, progress[~behind]
         assert self.buffer is not None
         rows, behind_rows = self.buffer.push(rows)
-        return rows, [*late, behind_rows.frame], np.empty(0, rows.values.dtype)
+        late.add(behind_rows.frame)
+        return rows, late, np.empty(0, rows.values.dtype)
+
+    def flush(self, order: int, clock: int) -> tuple[Rows, Late, Array] | None:
+        flushed = None if self.buffer is None else self.buffer.flush(order, clock)
+        if flushed is None:
+            return None
+        late = Late(keep=self._keep_late)
+        late.add(flushed[1].frame)
+        return flushed[0], late, np.empty(0, flushed[0].values.dtype)
 
     def state(self) -> dict[str, pl.DataFrame]:
         own = self.gate.state() if self.gate is not None else None
@@ -180,7 +191,6 @@ class ResampleKernel(BaseKernel):
         self._dtype = numpy_type(self._kind)
         self._name = columns[PACE]
         self._within: Any = amount(box.within, self._kind)
-        self._late_ports = box.late
         self._grouping = list(grouping)
         self._groups = GroupIndex(grouping, data.schema)
         self._appearance = Appearance()
@@ -222,7 +232,7 @@ class ResampleKernel(BaseKernel):
         frames = [empty if train is None else train.frame for train, empty in zip(trains, self._empty, strict=True)]
         return self._take([source.deliver(frame) for source, frame in zip(self._inputs, frames, strict=True)])
 
-    def _take(self, delivered: Sequence[tuple[Rows, list[pl.DataFrame], Array]]) -> Emission:
+    def _take(self, delivered: Sequence[tuple[Rows, Late, Array]]) -> Emission:
         (pace, late_pace, _), (data, late_data, progress) = delivered
         places, order, clock = _merged(pace, data)
         self._appearance.note(data.codes)
@@ -231,14 +241,8 @@ class ResampleKernel(BaseKernel):
         emission = self._complete(pace, data, progress, before, now, places, order, clock)
         self._remember_points(pace)
         self._forget()
-        late = {"late_pace": late_pace, "late_data": late_data}
-        n_late = sum(frame.height for frames in late.values() for frame in frames)
-        trains = dict(emission.trains)
-        if self._late_ports:
-            for port, frames in late.items():
-                if any(frame.height for frame in frames):
-                    trains[port] = late_train(frames)
-        return Emission(trains, late=n_late, nulled=nulled + emission.nulled)
+        trains = {**emission.trains, **late_pace.trains("late_pace"), **late_data.trains("late_data")}
+        return Emission(trains, late=late_pace.count + late_data.count, nulled=nulled + emission.nulled)
 
     def _note_passed(self, data: Rows) -> tuple[Array, Array]:
         """How far each group's data had come before and has come now."""
@@ -257,7 +261,7 @@ class ResampleKernel(BaseKernel):
         partials, nulled = self._aggregation.lift(data.frame, data.values)
         codes = np.concatenate((self._codes, data.codes))
         values = np.concatenate((self._values, data.values))
-        layout = np.lexsort((values, codes))
+        layout = sorting(codes, values)
         self._codes, self._values = codes[layout], values[layout]
         self._partials = take_partials(concat_partials([self._partials, partials]), layout)
         if self._interpolation is not None:
@@ -321,7 +325,7 @@ class ResampleKernel(BaseKernel):
         if not len(full):
             return NOTHING
         ranks = self._appearance.of(codes)
-        full = full[np.lexsort((ranks[full], serial[full], place[full]))]
+        full = full[sorting(place[full], serial[full], ranks[full])]
         codes, points, place = codes[full], points[full], place[full]
         of, rows = repeat_ranges(begin[full], end[full] - begin[full])
         partials = self._aggregation.combine(take_partials(self._partials, rows), of, len(full))
@@ -366,13 +370,12 @@ class ResampleKernel(BaseKernel):
                     self._samples = self._samples.filter(pl.Series(needed))
 
     def _flush(self, progress: Progress) -> Emission:
-        flushed = []
-        for source, empty in zip(self._inputs, self._empty, strict=True):
-            buffer = source.buffer
-            rest = None if buffer is None else buffer.flush(progress.end_order, progress.clock)
-            none = Rows(empty, np.empty(0, np.int64), np.empty(0, self._dtype))
-            kept, late = (none, none) if rest is None else rest
-            flushed.append((kept, [late.frame], np.empty(0, self._dtype)))
+        no_values = np.empty(0, self._dtype)
+        rest = [source.flush(progress.end_order, progress.clock) for source in self._inputs]
+        flushed = [
+            (Rows(empty, np.empty(0, np.int64), no_values), Late(keep=False), no_values) if rows is None else rows
+            for rows, empty in zip(rest, self._empty, strict=True)
+        ]
         emissions = [self._take(flushed)]
         low = np.searchsorted(self._points, self._passed - self._within, side="left")
         codes, at = repeat_ranges(low, len(self._points) - low)
@@ -419,7 +422,7 @@ def _merged(pace: Rows, data: Rows) -> tuple[tuple[Ints, Ints], Ints, Ints]:
     """The place of every new row in the merged order of both inputs, and the numbers and clocks at these places."""
     order = np.concatenate((pace.hidden(ORDER), data.hidden(ORDER)))
     clock = np.concatenate((pace.hidden(CLOCK), data.hidden(CLOCK)))
-    layout = np.lexsort((clock, order))
+    layout = sorting(order, clock)
     place = np.empty(len(order), np.int64)
     place[layout] = np.arange(len(order))
     return (place[: len(pace)], place[len(pace) :]), order[layout], clock[layout]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -15,63 +16,69 @@ from aurora.boxes.segments import Array, position_in_segment, repeat_ranges, sea
 from aurora.boxes.value_windows import Results
 from aurora.model.train import CLOCK, ORDER, Ints, Progress
 
+_NEVER = np.iinfo(np.int64).max
 
-class Line:
-    """Entries of all groups, one group after another, each group's in the order of its tuples.
 
-    An entry is a tuple, or a run of ``pane`` tuples. ``index`` numbers a group's entries over its whole life.
-    """
+@dataclass(frozen=True)
+class Entries:
+    """What windows are made of: tuples, or runs of tuples folded into one. In each group they stand in order."""
 
-    def __init__(
-        self,
-        codes: Ints,
-        index: Ints,
-        values: tuple[Array, Array],
-        order: Ints,
-        clock: Ints,
-        row: Ints,
-        partials: Partials,
-    ) -> None:
-        self.codes = codes
-        self.index = index
-        self.first_value, self.last_value = values
-        self.order = order
-        self.clock = clock
-        self.row = row
-        self.partials = partials
+    codes: Ints
+    first_value: Array
+    last_value: Array
+    order: Ints
+    clock: Ints
+    partials: Partials
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def _arrays(self) -> tuple[Array, ...]:
-        return self.codes, self.index, self.first_value, self.last_value, self.order, self.clock, self.row
-
     @classmethod
-    def _of(cls, arrays: tuple[Array, ...], partials: Partials) -> Line:
-        codes, index, first, last, order, clock, row = arrays
-        return cls(codes, index, (first, last), order, clock, row, partials)
+    def of(cls, rows: Rows, partials: Partials) -> Entries:
+        return cls(rows.codes, rows.values, rows.values, rows.hidden(ORDER), rows.hidden(CLOCK), partials)
 
-    def at(self, rows: Ints) -> Line:
-        return self._of(tuple(a[rows] for a in self._arrays()), take_partials(self.partials, rows))
+    def _arrays(self) -> tuple[Array, ...]:
+        return self.codes, self.first_value, self.last_value, self.order, self.clock
 
-    def followed_by(self, other: Line) -> Line:
-        """Both lines as one, laid out by group."""
+    def at(self, rows: Ints) -> Entries:
+        return Entries(*(array[rows] for array in self._arrays()), take_partials(self.partials, rows))
+
+    def followed_by(self, other: Entries) -> Entries:
         if not len(self):
-            return other.at(stable_order(other.codes))
-        arrays = tuple(np.concatenate(pair) for pair in zip(self._arrays(), other._arrays(), strict=True))
-        both = self._of(arrays, concat_partials([self.partials, other.partials]))
-        return both.at(stable_order(both.codes))
+            return other
+        arrays = (np.concatenate(pair) for pair in zip(self._arrays(), other._arrays(), strict=True))
+        return Entries(*arrays, concat_partials([self.partials, other.partials]))
 
-    _NAMES = ("code", "index", "first_value", "last_value", "order", "clock", "row")
+    _NAMES = ("code", "first_value", "last_value", "order", "clock")
 
     def to_frame(self, aggregation: Aggregation) -> pl.DataFrame:
         columns = [pl.Series(name, array) for name, array in zip(self._NAMES, self._arrays(), strict=True)]
         return aggregation.to_frame(self.partials).with_columns(columns)
 
     @classmethod
-    def from_frame(cls, frame: pl.DataFrame, aggregation: Aggregation) -> Line:
-        arrays = tuple(frame.get_column(name).to_numpy() for name in cls._NAMES)
-        return cls._of(arrays, aggregation.from_frame(frame))
+    def from_frame(cls, frame: pl.DataFrame, aggregation: Aggregation) -> Entries:
+        return cls(*(frame.get_column(name).to_numpy() for name in cls._NAMES), aggregation.from_frame(frame))
+
+
+class Layout:
+    """Entries seen by group: ``place`` lists them one group after another; ``index`` numbers a group's from its first."""
+
+    def __init__(self, entries: Entries) -> None:
+        self.place = stable_order(entries.codes)
+        self.codes = entries.codes[self.place]
+        self.starts = starts_of(self.codes)
+        self.lengths = np.diff(self.starts, append=len(self.codes))
+        self.groups = self.codes[self.starts]
+        self.index = position_in_segment(self.starts, len(self.codes))
+
+    @property
+    def segment(self) -> Ints:
+        return np.repeat(np.arange(len(self.starts)), self.lengths)
+
+    @property
+    def end(self) -> Ints:
+        """Where each entry's group ends."""
+        return np.repeat(self.starts + self.lengths, self.lengths)
 
 
 class TupleWindows:
@@ -91,145 +98,162 @@ class TupleWindows:
         self._advance = advance // self._pane
         self._timeout_us = timeout_us
         none = np.empty(0, np.int64)
-        self._nothing = Line(none, none, (values, values), none, none, none, aggregation.nothing)
-        self._tail = self._nothing
-        self._partial = self._nothing
-        self._counts = none
-        # How far each group has been dealt with: in entries, or with a timeout in windows.
-        self._done = none
-        self._next_due = np.iinfo(np.int64).max
+        nothing = Entries(none, values, values, none, none, aggregation.nothing)
+        # The last entries of each group, which windows to come will hold, and the pane that each group is filling.
+        self._tail = nothing
+        self._filling = nothing
+        self._filled = none
+        # The number of each group's first entry in the tail, counted over its life.
+        self._number = none
+        self._next_due = _NEVER
 
     def add(self, rows: Rows, partials: Partials, progress: Progress | None) -> Results | None:
         """Takes the rows, and gives the windows that they filled or that timed out."""
-        new = self._entries(rows, partials)
-        if self._timeout_us is None:
-            return self._filled(self._tail.followed_by(new))
-        assert progress is not None
-        if not len(new) and progress.clock < self._next_due:
-            return None
-        return self._timed(self._tail.followed_by(new), progress)
+        groups = max(len(self._number), int(rows.codes.max(initial=-1)) + 1)
+        self._number = grown(self._number, groups, 0)
+        new, row = Entries.of(rows, partials), np.arange(len(rows))
+        if self._timeout_us is not None:
+            assert progress is not None
+            if not len(new) and progress.clock < self._next_due:
+                return None
+            return self._timed(new, progress)
+        if self._pane > 1:
+            self._filled = grown(self._filled, groups, 0)
+            new, row = self._folded(new, row)
+        return self._untimed(new, row)
 
-    def _entries(self, rows: Rows, partials: Partials) -> Line:
-        """The rows as numbered entries, by group; unfinished panes are put aside."""
-        groups = max(len(self._counts), int(rows.codes.max(initial=-1)) + 1)
-        self._counts = grown(self._counts, groups, 0)
-        self._done = grown(self._done, groups, 0)
-        layout = stable_order(rows.codes)
-        codes = rows.codes[layout]
-        starts = starts_of(codes)
-        index = self._counts[codes] + position_in_segment(starts, len(codes))
-        self._counts[codes[starts]] += np.diff(starts, append=len(codes))
-        values = rows.values[layout]
-        line = Line(
-            codes,
-            index,
-            (values, values),
-            rows.hidden(ORDER)[layout],
-            rows.hidden(CLOCK)[layout],
-            layout,
-            take_partials(partials, layout),
-        )
-        return line if self._pane == 1 else self._folded(self._partial.followed_by(line))
-
-    def _folded(self, line: Line) -> Line:
+    def _folded(self, new: Entries, row: Ints) -> tuple[Entries, Ints]:
         """Runs of ``pane`` tuples folded into one entry each; the unfinished run of each group waits."""
-        if not len(line):
-            return line
-        panes = line.index // self._pane
-        starts = np.flatnonzero(
-            np.concatenate(([True], (line.codes[1:] != line.codes[:-1]) | (panes[1:] != panes[:-1])))
+        if not len(new):
+            return new, row
+        ahead = len(self._filling)
+        entries = self._filling.followed_by(new)
+        layout = Layout(entries)
+        # An unfinished run stands for the tuples in it; those after it count on from there.
+        count = layout.index + np.where(self._filled[layout.codes] > 0, self._filled[layout.codes] - 1, 0)
+        panes = count // self._pane
+        begins = starts_of(layout.segment * (int(panes.max()) + 1) + panes)
+        ends = np.append(begins[1:], len(entries)) - 1
+        slots = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(entries)))
+        first, last = layout.place[begins], layout.place[ends]
+        folded = Entries(
+            entries.codes[last],
+            entries.first_value[first],
+            entries.last_value[last],
+            entries.order[last],
+            entries.clock[last],
+            self._aggregation.combine(take_partials(entries.partials, layout.place), slots, len(begins)),
         )
-        ends = np.append(starts[1:], len(line)) - 1
-        slots = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(line)))
-        partials = self._aggregation.combine(line.partials, slots, len(starts))
-        values = line.first_value[starts], line.last_value[ends]
-        folded = Line(
-            line.codes[ends], line.index[ends], values, line.order[ends], line.clock[ends], line.row[ends], partials
-        )
-        full = folded.index % self._pane == self._pane - 1
-        self._partial = folded.at(np.flatnonzero(~full))
-        complete = folded.at(np.flatnonzero(full))
-        complete.index = complete.index // self._pane
-        return complete
+        full = (count[ends] + 1) % self._pane == 0
+        self._filled[:] = 0
+        self._filled[folded.codes[~full]] = (count[ends] + 1)[~full] % self._pane
+        self._filling = folded.at(np.flatnonzero(~full))
+        complete = np.flatnonzero(full)
+        rows = np.concatenate((np.full(ahead, -1), row))[last[complete]]
+        by_row = np.argsort(rows)
+        return folded.at(complete[by_row]), rows[by_row]
 
-    def _filled(self, line: Line) -> Results | None:
+    def _untimed(self, new: Entries, row: Ints) -> Results | None:
         """The windows whose last entry is new. A group's last size - 1 entries stay for the windows to come."""
-        new_entry = line.index >= self._done[line.codes]
-        fills = (line.index >= self._size - 1) & ((line.index - self._size + 1) % self._advance == 0)
-        ends = np.flatnonzero(new_entry & fills)
-        begins = ends - self._size + 1
-        order, clock, row = line.order[ends], line.clock[ends], line.row[ends]
-        results = self._results(line, begins, ends - begins + 1, order, clock, row, None)
-        starts = starts_of(line.codes)
-        if len(starts):
-            last = np.append(starts[1:], len(line)) - 1
-            self._done[line.codes[last]] = line.index[last] + 1
-            from_end = np.repeat(last, np.diff(starts, append=len(line))) - np.arange(len(line))
-            self._tail = line.at(np.flatnonzero(from_end < self._size - 1))
+        if not len(new):
+            return None
+        ahead = len(self._tail)
+        entries = self._tail.followed_by(new)
+        layout = Layout(entries)
+        index = layout.index - (self._size - 1)
+        number = self._number[layout.codes] + index
+        fills = (index >= 0) & (layout.place >= ahead)
+        fills &= number % self._advance == 0 if self._advance > 1 else True
+        # Windows in the order of the entries that fill them, which are distinct: put them where those stand.
+        seat = np.full(len(entries), -1)
+        ends = np.flatnonzero(fills)
+        seat[layout.place[ends]] = ends
+        ends = seat[seat >= 0]
+        results = None
+        if len(ends):
+            last = layout.place[ends]
+            results = self._results(
+                entries, layout, ends - self._size + 1, self._size, entries.order[last], entries.clock[last]
+            )
+            results = results.at_rows(row[last - ahead])
+        stays = layout.end - np.arange(len(entries)) < self._size
+        self._tail = entries.at(np.sort(layout.place[stays]))
+        self._number[layout.groups] += np.maximum(layout.lengths - (self._size - 1), 0)
         return results
 
-    def _timed(self, line: Line, progress: Progress) -> Results | None:
+    def _timed(self, new: Entries, progress: Progress) -> Results | None:
         """The windows that were filled before their time was out, and those whose time is out."""
         assert self._timeout_us is not None
-        starts = starts_of(line.codes)
-        segment = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(line)))
-        segment_end = np.append(starts[1:], len(line))[segment]
-        opens = line.index % self._advance == 0
-        begins = np.flatnonzero(opens & (line.index // self._advance >= self._done[line.codes]))
-        due = line.clock[begins] + self._timeout_us
+        ahead = len(self._tail)
+        entries = self._tail.followed_by(new)
+        layout = Layout(entries)
+        segment, end, clocks = layout.segment, layout.end, entries.clock[layout.place]
+        number = self._number[layout.codes] + layout.index
+        begins = np.flatnonzero(number % self._advance == 0)
+        due = clocks[begins] + self._timeout_us
         fill = begins + self._size - 1
-        exists = fill < segment_end[begins]
-        safe = np.where(exists, fill, begins)
-        filled = exists & (line.clock[safe] < due)
+        exists = fill < end[begins]
+        last = np.where(exists, fill, begins)
+        filled = exists & (clocks[last] < due)
         timed_out = ~filled & (due <= progress.clock)
-        held = search(segment, line.clock, segment[begins], due) - begins
-        counts = np.where(filled, self._size, np.minimum(np.minimum(held, self._size), segment_end[begins] - begins))
-        out = np.flatnonzero(filled | timed_out)
-        order, clock, row = line.order[safe], line.clock[safe], line.row[safe].copy()
+        held = search(segment, clocks, segment[begins], due) - begins
+        counts = np.where(filled, self._size, np.minimum(np.minimum(held, self._size), end[begins] - begins))
+        place = layout.place[last]
+        order, clock, row = entries.order[place], entries.clock[place], place - ahead
         late = np.flatnonzero(timed_out)
         order[late], clock[late], row[late] = progress.orders_of(due[late]), due[late], -1
-        results = self._results(line, begins[out], counts[out], order[out], clock[out], row[out], timed_out[out])
-        np.add.at(self._done, line.codes[begins[out]], 1)
+        out = np.flatnonzero(filled | timed_out)
+        results = None
+        if len(out):
+            results = self._results(entries, layout, begins[out], counts[out], order[out], clock[out])
+            results = results.at_rows(row[out], timed_out[out])
         still = np.flatnonzero(~(filled | timed_out))
-        self._next_due = int(due[still].min(initial=np.iinfo(np.int64).max))
-        # Windows of a group end in the order in which they opened: all from its first open one on must stay.
-        needed = np.full(len(starts), len(line))
-        np.minimum.at(needed, segment[begins[still]], begins[still])
-        self._tail = line.at(np.flatnonzero(np.arange(len(line)) >= needed[segment]))
+        self._next_due = int(due[still].min(initial=_NEVER))
+        # Windows of a group end in the order in which they opened: what follows the start of an open one stays.
+        # Without an open window the next one starts at the next multiple of the advance.
+        first = layout.starts + layout.lengths
+        np.minimum.at(first, segment[begins[still]], begins[still])
+        self._tail = entries.at(np.sort(layout.place[np.arange(len(entries)) >= first[segment]]))
+        self._number[layout.groups] += first - layout.starts
         return results
 
     def _results(
-        self, line: Line, begins: Ints, counts: Ints, order: Ints, clock: Ints, row: Ints, timed_out: Array | None
-    ) -> Results | None:
-        if not len(begins):
-            return None
-        of, entries = repeat_ranges(begins, counts)
+        self, entries: Entries, layout: Layout, begins: Ints, counts: Ints | int, order: Ints, clock: Ints
+    ) -> Results:
         if self._size == 1:
-            partials = take_partials(line.partials, begins)
+            of, places = np.arange(len(begins)), begins
+        elif isinstance(counts, int):
+            of = np.repeat(np.arange(len(begins)), counts)
+            places = (begins[:, None] + np.arange(counts)).ravel()
         else:
-            partials = self._aggregation.combine(take_partials(line.partials, entries), of, len(begins))
+            of, places = repeat_ranges(begins, counts)
+        partials = take_partials(entries.partials, layout.place[places])
+        if self._size > 1:
+            partials = self._aggregation.combine(partials, of, len(begins))
+        first, last = layout.place[begins], layout.place[begins + counts - 1]
         return Results(
-            line.codes[begins],
-            line.first_value[begins],
-            line.last_value[begins + counts - 1],
+            entries.codes[first],
+            entries.first_value[first],
+            entries.last_value[last],
             partials,
             order,
             clock,
-            row,
-            np.zeros(len(begins), bool) if timed_out is None else timed_out,
+            np.zeros(len(begins), np.int64),
+            np.zeros(len(begins), bool),
         )
 
     def state(self) -> dict[str, pl.DataFrame]:
         return {
             "tail": self._tail.to_frame(self._aggregation),
-            "partial": self._partial.to_frame(self._aggregation),
-            "groups": pl.DataFrame({"count": self._counts, "done": self._done}),
+            "filling": self._filling.to_frame(self._aggregation),
+            "filled": pl.DataFrame({"filled": self._filled}),
+            "number": pl.DataFrame({"number": self._number}),
             "due": pl.DataFrame({"next": [self._next_due]}),
         }
 
     def load(self, state: Mapping[str, pl.DataFrame]) -> None:
-        self._tail = Line.from_frame(state["tail"], self._aggregation)
-        self._partial = Line.from_frame(state["partial"], self._aggregation)
-        self._counts = state["groups"].get_column("count").to_numpy().copy()
-        self._done = state["groups"].get_column("done").to_numpy().copy()
+        self._tail = Entries.from_frame(state["tail"], self._aggregation)
+        self._filling = Entries.from_frame(state["filling"], self._aggregation)
+        self._filled = state["filled"].get_column("filled").to_numpy().copy()
+        self._number = state["number"].get_column("number").to_numpy().copy()
         self._next_due = int(state["due"].item())

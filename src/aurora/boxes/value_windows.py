@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,10 @@ class Results:
     clock: Ints
     row: Ints
     timed_out: Bools
+
+    def at_rows(self, row: Ints, timed_out: Bools | None = None) -> Results:
+        """The same windows with the rows that made them come out, and which of them timed out."""
+        return replace(self, row=row, timed_out=self.timed_out if timed_out is None else timed_out)
 
     @classmethod
     def concat(cls, parts: list[Results]) -> Results:
@@ -287,7 +291,7 @@ class PaneWindows:
 def empty_partials(aggregation: Aggregation, arrivals: Ints) -> Partials:
     """Partials of empty windows, which have the arrival time of what made them come out."""
     partials = aggregation.nothings(len(arrivals))
-    return [(arrivals, np.ones(len(arrivals), np.int64)), *partials[1:]]
+    return [(arrivals,), *partials[1:]]
 
 
 class TimedWindows:

@@ -67,3 +67,9 @@ class InterruptibleSource:
 
     def batches(self, size: int) -> Iterator[pl.DataFrame]:
         return self._interrupt.watched(self._source.batches(size))
+
+    def fraction(self) -> float | None:
+        return self._source.fraction()
+
+    def close(self) -> None:
+        self._source.close()

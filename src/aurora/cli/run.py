@@ -62,11 +62,11 @@ def run_files(request: Request) -> int:
     if len(wiring.unwritten) == len(typed.outputs) and not request.quiet:
         unwritten = ", ".join(wiring.unwritten) or "there are none"
         say(f"note: no --output is given; tuples of the outputs ({unwritten}) are counted but not written")
+    if request.stats is not None and request.stats.resolve() in [file.resolve() for file in wiring.files]:
+        raise InputError(f"--stats {request.stats}: the run reads or writes this file; name another")
     names = (*wiring.streams, *wiring.statics)
-    if request.rejected is not None:
-        rejected = RejectedWriter(names, file=request.rejected)
-    else:
-        rejected = RejectedWriter(names, folder=wiring.folder)
+    folder = wiring.folder if request.rejected is None else None
+    rejected = RejectedWriter(names, folder=folder, file=request.rejected, spare=wiring.files)
     with ExitStack() as stack:
         stack.callback(rejected.close)
         interrupt = Interrupt()

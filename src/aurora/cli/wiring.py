@@ -22,6 +22,12 @@ class Wiring:
     unwritten: tuple[str, ...]
 
     @property
+    def files(self) -> list[Path]:
+        """Every file that is read or written."""
+        named = (*self.streams.values(), *self.statics.values(), *self.outputs.values())
+        return [Path(file) for file in named if file != STANDARD]
+
+    @property
     def folder(self) -> Path:
         """The folder of the first output that is a file: what belongs to the run goes there too."""
         return next((Path(file).parent for file in self.outputs.values() if file != STANDARD), Path())

@@ -32,7 +32,7 @@ class Blocks:
                 self._size_bytes = os.fstat(self._raw.fileno()).st_size
         except OSError as error:
             raise unreadable(path, error) from error
-        self._file = cast(IO[bytes], gzip.GzipFile(fileobj=self._raw)) if path.endswith(".gz") else self._raw
+        self._file = cast(IO[bytes], gzip.GzipFile(fileobj=self._raw)) if path.lower().endswith(".gz") else self._raw
 
     def read(self) -> bytes:
         """The next block, empty at the end. A pipe gives what it has rather than let its reader wait."""

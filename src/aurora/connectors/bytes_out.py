@@ -16,7 +16,7 @@ class TextOut:
 
     def __init__(self, path: str) -> None:
         self._standard = path == STANDARD
-        self._compressed = path.endswith(".gz")
+        self._compressed = path.lower().endswith(".gz")
         if self._standard:
             self._file: IO[bytes] = sys.stdout.buffer
         else:

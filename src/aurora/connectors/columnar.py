@@ -180,11 +180,12 @@ class ColumnarSink:
         self._schema = pa.schema([(name, kind.to_arrow()) for name, kind in schema.items()])
         self._names = list(schema)
         self._file = open_for_writing(path)
-        self._gather = _ROW_GROUP_ROWS if Path(path).suffix == ".parquet" else 1
+        suffix = Path(path).suffix.lower()
+        self._gather = _ROW_GROUP_ROWS if suffix == ".parquet" else 1
         self._writer: _Writer
-        if Path(path).suffix == ".parquet":
+        if suffix == ".parquet":
             self._writer = pq.ParquetWriter(self._file, self._schema)
-        elif Path(path).suffix == ".arrows":
+        elif suffix == ".arrows":
             self._writer = ipc.new_stream(self._file, self._schema)
         else:
             self._writer = ipc.new_file(self._file, self._schema)

@@ -86,10 +86,9 @@ class CsvSource:
         )
 
     def _rows(self) -> Iterator[Rows]:
+        block = b""  # What came with the header is taken before more is read: a pipe may stay silent for long.
         more = True
-        while more:
-            block = self._blocks.read()
-            more = bool(block)
+        while True:
             data = self._held + block
             if data and not more and not data.endswith(b"\n"):
                 data += b"\n"
@@ -97,6 +96,10 @@ class CsvSource:
             self._held = data[length:]
             if parts:
                 yield merged(parts)
+            if not more:
+                return
+            block = self._blocks.read()
+            more = bool(block)
 
     def _parts(self, data: bytes, *, more: bool) -> tuple[list[Rows], int]:
         """The rows that are complete in ``data``, and how many bytes they took."""

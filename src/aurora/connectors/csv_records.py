@@ -77,12 +77,13 @@ def single_record(data: bytes, start: int, *, more: bool) -> Record | None:
             bare = bare[:-1] or None
         fields.append(bare if quoted is None else quoted.replace(b'""', b'"'))
         return Record(start, data.index(b"\n", at) + 1, tuple(fields))
+    end = data.find(b"\n", start) + 1
     if more and len(data) - start < MAX_RECORD_BYTES:
         opened = _OPEN_FIELD.match(data, at)
-        if opened is None or opened.end() >= len(data) - 1:
+        if not end or opened is None or opened.end() >= len(data) - 1:
             return None
-    end = data.find(b"\n", start) + 1 or len(data)
-    return Record(start, end, fault="a quoted field is not closed, or text follows its closing quote")
+    fault = "a quoted field is not closed, or text follows its closing quote"
+    return Record(start, end or len(data), fault=fault)
 
 
 class Index:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -28,16 +28,28 @@ class RejectedWriter:
     """Writes rejected rows as JSON lines, to one file or to ``STREAM.rejected.jsonl`` in a folder.
 
     A file appears with its first row. Files that an earlier run left are removed at the start, so that what is
-    there afterwards belongs to this run.
+    there afterwards belongs to this run; but never one of ``spare``, the files that the run itself reads or writes.
     """
 
-    def __init__(self, streams: tuple[str, ...], *, folder: Path | None = None, file: Path | None = None) -> None:
+    def __init__(
+        self,
+        streams: Sequence[str],
+        *,
+        folder: Path | None = None,
+        file: Path | None = None,
+        spare: Iterable[Path] = (),
+    ) -> None:
         if (folder is None) == (file is None):
             raise ValueError("give either a folder or a file")
         self._paths = {name: file or Path(folder or ".", f"{name}.rejected.jsonl") for name in streams}
         self._files: dict[Path, TextIO] = {}
         self.counts = dict.fromkeys(streams, 0)
+        spared = {path.resolve() for path in spare}
         for path in self._paths.values():
+            if path.resolve() in spared:
+                raise InputError(
+                    f"rejected rows would replace {path}, which the run reads or writes; name another file"
+                )
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:

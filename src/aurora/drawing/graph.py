@@ -145,13 +145,12 @@ def _pill(id: str, shape: Shape, title: str, caption: str, summary: str, note: s
 def _output_node(name: str, sparks: tuple[tuple[str, Graph], ...], note: str) -> Node:
     width = max(130.0, min(220.0, text_width(name, TITLE_SIZE) + 56), 36 + (SPARK_WIDTH + 8) * len(sparks))
     height = 44.0 + (SPARK_HEIGHT + 22 if sparks else 0)
-    summary = ""
     return Node(
         f"output {name}",
         "output",
         name,
         "output",
-        summary,
+        "",
         "output",
         width,
         height,

@@ -15,7 +15,11 @@ _SWEEPS = 12
 
 @dataclass(frozen=True)
 class Item:
-    """Something with a size and ports, whose heights count from its top. Rank 0 may be forced, and the last rank."""
+    """Something with a size and ports, whose heights count from its top.
+
+    ``side`` puts it into the first rank (``left``) or the last (``right``). If all items of a side have a ``wish``,
+    they stand in the order of their wishes.
+    """
 
     id: str
     width: float
@@ -24,6 +28,7 @@ class Item:
     outs: Mapping[str, float] = field(default_factory=dict)
     side: str = ""
     stub: float = 0.0
+    wish: float | None = None
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,8 @@ def arrange(items: Sequence[Item], links: Sequence[Link], spacing: Spacing = Spa
             left, right = chain[place], chain[place + 1]
             left.after.append((right, heights[place + 1], heights[place]))
             right.before.append((left, heights[place], heights[place + 1]))
-    layers = _ordered(layers)
+    wishes = {item.id: item.wish for item in items if item.side and item.wish is not None}
+    layers = _ordered(layers, wishes)
     _set_heights(layers, spacing)
     return _plan(layers, by_id, ranks, chains, spacing)
 
@@ -140,14 +146,20 @@ def _ranks(items: Sequence[Item], links: Sequence[Link]) -> dict[str, int]:
     return ranks
 
 
-def _ordered(layers: list[list[_Slot]]) -> list[list[_Slot]]:
+def _ordered(layers: list[list[_Slot]], wishes: Mapping[str, float]) -> list[list[_Slot]]:
     """Sorts each rank by its neighbours' mean place, sweeping to and fro, and keeps the order that crosses least."""
+    fixed = [bool(layer) and all(slot.id in wishes for slot in layer) for layer in layers]
+    for layer, settled in zip(layers, fixed, strict=True):
+        if settled:
+            layer.sort(key=lambda slot: wishes[slot.id])
     best = [list(layer) for layer in layers]
     fewest = _crossings(best)
     current = [list(layer) for layer in layers]
     for sweep in range(2 * _SWEEPS):
         forth = sweep % 2 == 0
-        for layer in current if forth else reversed(current):
+        for layer, settled in list(zip(current, fixed, strict=True))[:: 1 if forth else -1]:
+            if settled:
+                continue
             places = {slot: place for side in current for place, slot in enumerate(side)}
             means: dict[_Slot, float] = {}
             for place, slot in enumerate(layer):

@@ -6,6 +6,7 @@ boxes of frames they only pass, and no frame ever covers what does not belong to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aurora.drawing.graph import Arrow, Frame, Picture
@@ -54,8 +55,35 @@ class _Block:
     blocks: dict[str, _Block]
 
 
+Wishes = Mapping[tuple[str, str], float]
+"""At which height a gate would like to be: by frame, and by the id of the gate's item."""
+
+
 def layout(picture: Picture) -> Layout:
-    block = _block(picture, picture.root, _paths(picture.root))
+    """Lays out twice: only once all is placed is it known in which order arcs would best pass a frame's gates."""
+    first = _layout(picture, {})
+    return _layout(picture, _wishes(picture, first)) if first.frames else first
+
+
+def _wishes(picture: Picture, placed: Layout) -> Wishes:
+    paths = _paths(picture.root)
+    ends: dict[tuple[str, str], list[float]] = {}
+    for arrow in picture.arrows:
+        source, target = paths[arrow.source], paths[arrow.target]
+        gate = f"{arrow.source}.{arrow.port}"
+        leaves = placed.nodes[arrow.source].y + picture.nodes[arrow.source].outs[arrow.port]
+        enters = placed.nodes[arrow.target].y + picture.nodes[arrow.target].ins[arrow.place]
+        for frame in source:
+            if frame not in target:
+                ends.setdefault((frame, f"out {gate}"), []).append(enters)
+        for frame in target:
+            if frame not in source:
+                ends.setdefault((frame, f"in {gate}"), []).append(leaves)
+    return {gate: sum(heights) / len(heights) for gate, heights in ends.items()}
+
+
+def _layout(picture: Picture, wishes: Wishes) -> Layout:
+    block = _block(picture, picture.root, _paths(picture.root), wishes)
     nodes: dict[str, Rect] = {}
     frames: dict[str, Rect] = {}
     routes: list[Route] = []
@@ -85,9 +113,15 @@ def _paths(frame: Frame, outer: tuple[str, ...] = ()) -> dict[str, tuple[str, ..
     return paths
 
 
-def _block(picture: Picture, frame: Frame, paths: dict[str, tuple[str, ...]], outer: tuple[str, ...] = ()) -> _Block:
+def _block(
+    picture: Picture,
+    frame: Frame,
+    paths: dict[str, tuple[str, ...]],
+    wishes: Wishes,
+    outer: tuple[str, ...] = (),
+) -> _Block:
     here = outer if frame is picture.root else (*outer, frame.name)
-    blocks = {f"frame {inner.name}": _block(picture, inner, paths, here) for inner in frame.frames}
+    blocks = {f"frame {inner.name}": _block(picture, inner, paths, wishes, here) for inner in frame.frames}
     gates_in: dict[str, None] = {}
     gates_out: dict[str, None] = {}
     links: dict[Link, list[Arrow]] = {}
@@ -111,14 +145,20 @@ def _block(picture: Picture, frame: Frame, paths: dict[str, tuple[str, ...]], ou
             gates_out[gate] = None
         links.setdefault(Link(start, out, end, into), []).append(arrow)
     stubs = {f"{point.node}.{point.port}": text_width(point.label, POINT_SIZE) + 12 for point in picture.points}
-    items = [Item(f"in {gate}", 0.0, 0.0, outs={gate: 0.0}, side="left") for gate in gates_in]
+    items = [
+        Item(f"in {gate}", 0.0, 0.0, outs={gate: 0.0}, side="left", wish=wishes.get((frame.name, f"in {gate}")))
+        for gate in gates_in
+    ]
     for name in frame.members:
         node = picture.nodes[name]
         stub = max((stubs.get(f"{name}.{port}", 0.0) for port in node.outs), default=0.0)
         ins = {str(place): y for place, y in enumerate(node.ins)}
         items.append(Item(name, node.width, node.height, ins, node.outs, stub=stub))
     items += [block.item for block in blocks.values()]
-    items += [Item(f"out {gate}", 0.0, 0.0, ins={gate: 0.0}, side="right") for gate in gates_out]
+    items += [
+        Item(f"out {gate}", 0.0, 0.0, ins={gate: 0.0}, side="right", wish=wishes.get((frame.name, f"out {gate}")))
+        for gate in gates_out
+    ]
     plan = arrange(items, list(links))
     return _framed(picture, frame, plan, links, blocks, list(gates_in), list(gates_out))
 

@@ -23,7 +23,8 @@ _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 class Interval:
     """The values a column can have; None is no bound. Timestamps and durations are in microseconds.
 
-    ``empty`` means that no value at all satisfies the condition.
+    ``empty`` means that no value at all satisfies the condition. NaN is above every number, so it lies in every
+    interval of doubles without an upper bound.
 
     >>> Interval(lo=1).meet(Interval(hi=5, hi_open=True))
     Interval(lo=1, hi=5, lo_open=False, hi_open=True, empty=False)
@@ -142,9 +143,9 @@ def _hull_of(node: In) -> Interval:
     result = NONE
     for option in node.options:
         value = fold(option)
-        if value is None:
-            if isinstance(option, Literal) and option.value is None:
-                continue
+        if isinstance(option, Literal) and option.value is None:
+            continue
+        if value is None or _rounded(node.operand, value):
             return WHOLE
         result = result.hull(Interval(value, value))
     return result
@@ -174,13 +175,18 @@ def _compare(a: Node, sign: str, b: Node, column: str) -> Interval:
         return WHOLE
     if isinstance(b, Literal) and b.value is None:
         return NONE
-    if value is None:
+    if value is None or _rounded(a, value):
         return WHOLE
     if sign == "=":
         return Interval(value, value)
     if sign in ("<", "<="):
         return Interval(hi=value, hi_open=sign == "<")
     return Interval(lo=value, lo_open=sign == ">")
+
+
+def _rounded(node: Node, value: Bound) -> bool:
+    """Whether ints near the value are compared after they were rounded to doubles, so that neighbours look equal."""
+    return isinstance(node, Widen) and isinstance(value, int | float) and abs(value) >= 2**53
 
 
 def _is(node: Node, column: str) -> bool:

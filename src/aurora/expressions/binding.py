@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from sqlglot import ErrorLevel, exp
 
 from aurora.errors import Report, did_you_mean
-from aurora.expressions import registry
+from aurora.expressions import literals, registry
 from aurora.expressions.casts import cast_way, targets
 from aurora.expressions.coercion import coerce, common_type
 from aurora.expressions.functions import BY_NAME
@@ -20,15 +20,10 @@ from aurora.expressions.names import AGGREGATES, CLOCKS, RESERVED_NAMES, WINDOW_
 from aurora.expressions.nodes import Call, Case, Coalesce, Column, Hidden, In, Literal, Logic, Node, Way
 from aurora.expressions.resolution import resolve
 from aurora.expressions.scope import Scope
-from aurora.expressions.timestamps import interval_literal, timestamp_literal
+from aurora.expressions.timestamps import timestamp_literal
 from aurora.model.train import ARRIVAL
-from aurora.model.types import BINARY, BOOL, DOUBLE, DURATION, INT, NULL, STRING, TIMESTAMP, Type
+from aurora.model.types import BOOL, DURATION, NULL, STRING, TIMESTAMP
 
-_CAST_TARGETS = {
-    "BOOLEAN": BOOL, "INT": INT, "BIGINT": INT, "DOUBLE": DOUBLE, "TEXT": STRING, "VARCHAR": STRING,
-    "TIMESTAMP": TIMESTAMP, "TIMESTAMPNTZ": TIMESTAMP, "TIMESTAMPTZ": TIMESTAMP, "INTERVAL": DURATION,
-    "VARBINARY": BINARY, "BINARY": BINARY,
-}  # fmt: skip
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.IntDiv: "//", exp.Mod: "%",
     exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseLeftShift: "<<",
@@ -36,7 +31,6 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.NullSafeEQ: "is not distinct from", exp.NullSafeNEQ: "is distinct from", exp.RegexpLike: "rlike",
 }  # fmt: skip
 _QUERIES = (exp.Query, exp.Subquery, exp.Exists)
-_MAX_INT = 2**63 - 1
 
 Trees = Sequence["exp.Expr"]
 
@@ -116,27 +110,7 @@ class Binder:
         self.report.add("unsupported-syntax", f"{name} reads the clock", way_out)
 
     def _literal(self, tree: exp.Expr) -> Node | None:
-        return self._string(tree) if tree.is_string else self._number(tree.name, tree)
-
-    def _string(self, tree: exp.Expr) -> Node:
-        return Literal(STRING, tree.name)
-
-    def _number(self, text: str, tree: exp.Expr) -> Node | None:
-        try:
-            if set(text) & set(".eE"):
-                value = float(text)
-                if abs(value) == float("inf"):
-                    raise ValueError
-                return Literal(DOUBLE, value)
-            whole = int(text)
-        except ValueError:
-            self.report.add("bad-literal", f"{text} is not a number that a double can hold", "write a smaller number")
-            return None
-        if abs(whole) > _MAX_INT and text != str(-_MAX_INT - 1):
-            way_out = "an int has 64 bits; write it as a double, with .0"
-            self.report.add("bad-literal", f"{text} is too large for an int", way_out)
-            return None
-        return Literal(INT, whole)
+        return Literal(STRING, tree.name) if tree.is_string else literals.number(tree.name, self.report)
 
     def _boolean_literal(self, tree: exp.Expr) -> Node:
         return Literal(BOOL, bool(tree.this))
@@ -145,17 +119,7 @@ class Binder:
         return Literal(NULL, None)
 
     def _interval(self, tree: exp.Expr) -> Node | None:
-        amount, unit = tree.this, tree.args.get("unit")
-        if not isinstance(amount, exp.Literal) or not isinstance(unit, exp.Var | None):
-            way_out = "write x * interval '1' second for an interval of variable length"
-            self.report.add("bad-literal", f"{show(tree)} is not an interval of fixed length", way_out)
-            return None
-        value = interval_literal(amount.name, None if unit is None else unit.name)
-        if isinstance(value, str):
-            way_out = "write interval '5' second (microsecond to week), or add_months(t, n) for months"
-            self.report.add("bad-literal", f"{show(tree)}: {value}", way_out)
-            return None
-        return Literal(DURATION, value)
+        return literals.interval(tree, show(tree), self.report)
 
     # Operators and special forms.
 
@@ -168,7 +132,7 @@ class Binder:
     def _negate(self, tree: exp.Expr) -> Node | None:
         operand = tree.this
         if isinstance(operand, exp.Literal) and not operand.is_string:
-            return self._number("-" + operand.name, tree)
+            return literals.number("-" + operand.name, self.report)
         node = self.bind(operand)
         if node is None:
             return None
@@ -232,7 +196,7 @@ class Binder:
         met = [coerce(node, target) for node in nodes]
         for node, result in zip(nodes, met, strict=True):
             if result is None and isinstance(node, Literal):
-                self.bad_text(node, target)
+                literals.bad_text(node, target, self.report)
         known = [node for node in met if node is not None]
         return known if len(known) == len(met) else None
 
@@ -242,10 +206,6 @@ class Binder:
             self.report.add("type-mismatch", f"{what} are lists", "compare elements: array_contains(list, value)")
             return None
         return nodes
-
-    def bad_text(self, node: Literal, target: Type) -> None:
-        form = "'2024-12-31 23:59:59.5'" if target == TIMESTAMP else "'1m30s'"
-        self.report.add("bad-literal", f"{node.value!r} is not a {target}", f"write it as {form}")
 
     def _case(self, tree: exp.Expr) -> Node | None:
         subject_tree, branches = tree.args.get("this"), tree.args["ifs"]
@@ -267,7 +227,7 @@ class Binder:
 
     def _cast(self, tree: exp.Expr) -> Node | None:
         node = self.bind(tree.this)
-        target = self._cast_target(tree.args["to"])
+        target = literals.cast_target(tree.args["to"], self.report)
         if node is None or target is None:
             return None
         if target == TIMESTAMP and isinstance(node, Literal) and isinstance(node.value, str):
@@ -275,7 +235,7 @@ class Binder:
             if value is not None:
                 return Literal(TIMESTAMP, value)
             if isinstance(tree, exp.Cast) and not isinstance(tree, exp.TryCast):
-                self.bad_text(node, TIMESTAMP)
+                literals.bad_text(node, TIMESTAMP, self.report)
                 return None
         if node.type in (target, NULL):
             return coerce(node, target)
@@ -287,19 +247,6 @@ class Binder:
             self.report.add("type-mismatch", found, way_out, choices=choices)
             return None
         return Call(target, "cast", (node,), way)
-
-    def _cast_target(self, kind: exp.Expr) -> Type | None:
-        name = getattr(kind.this, "name", str(kind.this))
-        if name == "USERDEFINED":
-            name = str(kind.args.get("kind")).upper()
-        target = DURATION if name == "DURATION" else _CAST_TARGETS.get(name)
-        if target is None or kind.expressions:
-            way_out = "cast to bool, int (64 bits), double, string, timestamp, duration or binary"
-            if name == "DATE":
-                way_out = "a date is a timestamp: write timestamp '2024-12-31', or date_trunc('day', t)"
-            self.report.add("unknown-type", f"no column has the type {kind.sql('duckdb').lower()}", way_out)
-            return None
-        return target
 
     # Calls.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from aurora.expressions import timestamps
@@ -22,10 +24,15 @@ def _number_of_text(dtype: pl.DataType) -> Build:
 
 
 def _text_of_binary(data: pl.Expr) -> pl.Expr:
-    """Polars refuses a column with one value that is not UTF-8, so the values are tried one by one."""
-    return pl.map_batches(
-        [data], lambda columns: pl.Series(map(_decode, columns[0]), dtype=pl.String()), return_dtype=pl.String()
-    )
+    return pl.map_batches([data], _decode_all, return_dtype=pl.String(), is_elementwise=True)
+
+
+def _decode_all(columns: Sequence[pl.Series]) -> pl.Series:
+    """Polars refuses a column with one value that is not UTF-8; only then are the values tried one by one."""
+    try:
+        return columns[0].cast(pl.String)
+    except pl.exceptions.ComputeError:
+        return pl.Series([_decode(data) for data in columns[0]], dtype=pl.String())
 
 
 def _decode(data: bytes | None) -> str | None:

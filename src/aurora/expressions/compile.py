@@ -7,14 +7,31 @@ evaluation really went: not in a branch of CASE that was not taken, not behind a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
 
-from aurora.expressions.functions.comparison import in_list
-from aurora.expressions.nodes import Call, Case, Coalesce, Column, Hidden, In, Literal, Logic, Node, Widen, constant
-from aurora.expressions.vectors import let
+from aurora.expressions.functions.comparison import compare, in_list
+from aurora.expressions.nodes import (
+    Call,
+    Case,
+    Coalesce,
+    Column,
+    Hidden,
+    In,
+    Literal,
+    Logic,
+    Node,
+    Widen,
+    constant,
+    walk,
+)
+from aurora.expressions.vectors import align, let
 from aurora.model.types import BOOL, NULL
+
+MAX_INLINE = 6
+"""How many calls may fail before the faults are computed node by node. Each one's faults name its value, so that
+as one expression they grow with the square of their number, and Polars' planning with more than that."""
 
 _COUNT = pl.UInt32()
 
@@ -34,23 +51,56 @@ class Compiled:
 
 @dataclass(frozen=True)
 class _Part:
-    """A compiled node. ``inputs``, where known, says the faults in short: there is one exactly where the value is
-    NULL though no input is. It keeps the faults of a long chain such as a + b + c as small as its value."""
+    """A compiled node; ``show`` says whether each of its faults shows as a NULL value."""
 
     value: pl.Expr
     faults: pl.Expr | None = None
-    inputs: tuple[pl.Expr, ...] | None = None
     show: bool = True
 
 
 def compile_tree(tree: Node) -> Compiled:
     """A constant is stretched to the length of the frame, so that every value has one row per tuple."""
     part = _compile(tree)
-    if not constant(tree):
-        return Compiled(part.value, part.faults, part.show)
-    value = pl.repeat(part.value.first(), pl.len(), dtype=tree.type.to_polars())
-    faults = None if part.faults is None else pl.repeat(part.faults.first(), pl.len(), dtype=_COUNT)
+    value, faults = part.value, part.faults
+    if constant(tree):
+        value = pl.repeat(value.first(), pl.len(), dtype=tree.type.to_polars())
+        faults = None if faults is None else pl.repeat(faults.first(), pl.len(), dtype=_COUNT)
+    elif faults is not None and sum(isinstance(n, Call) and n.way.fallible for n in walk(tree)) > MAX_INLINE:
+        faults = _step_by_step(tree)
     return Compiled(value, faults, part.show)
+
+
+def _compile(node: Node) -> _Part:
+    return _COMPILERS[type(node)](node, [_compile(child) for child in node.children])
+
+
+def _step_by_step(tree: Node) -> pl.Expr:
+    """The faults, with the value of every node computed once and kept."""
+    names = sorted({node.name for node in walk(tree) if isinstance(node, Column | Hidden)})
+
+    def run(columns: Sequence[pl.Series]) -> pl.Series:
+        frame = pl.DataFrame([column.alias(name) for name, column in zip(names, columns, strict=True)])
+        return _evaluate(tree, frame)[1]
+
+    return pl.map_batches([pl.col(name) for name in names], run, return_dtype=_COUNT, is_elementwise=True)
+
+
+def _evaluate(node: Node, frame: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """The values and the faults of a node."""
+    columns: list[pl.Series] = []
+    parts: list[_Part] = []
+    for index, child in enumerate(node.children):
+        if isinstance(child, Literal):
+            parts.append(_compile(child))
+            continue
+        values, faults = _evaluate(child, frame)
+        columns += [values.alias(f"{index}"), faults.alias(f"{index} faults")]
+        parts.append(_Part(pl.col(f"{index}"), pl.col(f"{index} faults")))
+    part = _COMPILERS[type(node)](node, parts)
+    data = pl.DataFrame(align(columns)) if columns else frame
+    faults_expr = pl.lit(0, dtype=_COUNT) if part.faults is None else part.faults
+    result = data.with_columns(part.value.alias("value"), faults_expr.alias("faults"))
+    return result["value"], result["faults"]
 
 
 def literal(node: Literal) -> pl.Expr:
@@ -80,71 +130,54 @@ def _total(faults: Sequence[pl.Expr | None]) -> pl.Expr | None:
     return balanced(known, lambda a, b: a + b) if known else None
 
 
-def _compile(node: Node) -> _Part:
-    return _COMPILERS[type(node)](node)
+def _literal(node: Literal, _: Sequence[_Part]) -> _Part:
+    return _Part(literal(node))
 
 
-def _literal(node: Literal) -> _Part:
-    return _Part(literal(node), inputs=() if node.value is not None else None)
+def _column(node: Column, _: Sequence[_Part]) -> _Part:
+    return _Part(pl.col(node.name))
 
 
-def _column(node: Column) -> _Part:
-    column = pl.col(node.name)
-    return _Part(column, inputs=(column,))
-
-
-def _hidden(node: Hidden) -> _Part:
+def _hidden(node: Hidden, _: Sequence[_Part]) -> _Part:
     return _Part(pl.col(node.name).cast(node.type.to_polars()))
 
 
-def _widen(node: Widen) -> _Part:
-    operand = _compile(node.operand)
-    return replace(operand, value=operand.value.cast(node.type.to_polars()))
+def _widen(node: Widen, parts: Sequence[_Part]) -> _Part:
+    return _Part(parts[0].value.cast(node.type.to_polars()), parts[0].faults, parts[0].show)
 
 
-def _call(node: Call) -> _Part:
+def _call(node: Call, parts: Sequence[_Part]) -> _Part:
     plain = node.plain or (False,) * len(node.arguments)
-    parts = [None if fixed else _compile(argument) for argument, fixed in zip(node.arguments, plain, strict=True)]
-    constants = [argument.value if isinstance(argument, Literal) else None for argument in node.arguments]
 
     def build(*values: pl.Expr) -> pl.Expr:
         remaining = iter(values)
-        return node.way.build(*(constants[i] if part is None else next(remaining) for i, part in enumerate(parts)))
+        return node.way.build(
+            *(
+                argument.value if fixed and isinstance(argument, Literal) else next(remaining)
+                for argument, fixed in zip(node.arguments, plain, strict=True)
+            )
+        )
 
-    compiled = [part for part in parts if part is not None]
-    values = [part.value for part in compiled]
+    values = [part.value for part, fixed in zip(parts, plain, strict=True) if not fixed]
     shared = node.way.reuses and not all(argument.simple for argument in node.arguments)
     value = let(values, build, node.type.to_polars()) if shared else build(*values)
-    if not node.way.fallible and not node.way.strict:
-        faults = _total([part.faults for part in compiled])
-        return _Part(value, faults, show=faults is None)
-    return _strict(value, compiled, node.way.fallible)
+    faults = [part.faults for part in parts]
+    if node.way.fallible:
+        known = [
+            part.value.is_not_null()
+            for part, argument in zip(parts, node.arguments, strict=True)
+            if not isinstance(argument, Literal) or argument.value is None
+        ]
+        faults.append(_all([value.is_null(), *known]).cast(_COUNT))
+    total = _total(faults)
+    strict = node.way.strict or node.way.fallible
+    return _Part(value, total, all(part.show for part in parts) if strict else total is None)
 
 
-def _strict(value: pl.Expr, arguments: Sequence[_Part], fallible: bool) -> _Part:
-    """A call whose value is NULL if an argument is, or if it fails itself, and never otherwise."""
-    faulty = [part for part in arguments if part.faults is not None]
-    if len(faulty) > 1 or any(part.inputs is None for part in faulty):
-        faults = [part.faults for part in arguments]
-        if fallible:
-            faults.append(_failed(value, [part.value for part in arguments]))
-        return _Part(value, _total(faults), show=all(part.show for part in arguments))
-    inputs: list[pl.Expr] = []
-    for part in arguments:
-        inputs += [part.value] if part.inputs is None else part.inputs
-    return _Part(value, _failed(value, inputs) if fallible or faulty else None, tuple(inputs))
-
-
-def _failed(value: pl.Expr, inputs: Sequence[pl.Expr]) -> pl.Expr:
-    return _all([value.is_null(), *(known.is_not_null() for known in inputs)]).cast(_COUNT)
-
-
-def _logic(node: Logic) -> _Part:
-    parts = [_compile(operand) for operand in node.operands]
-    values = [part.value for part in parts]
+def _logic(node: Logic, parts: Sequence[_Part]) -> _Part:
     join, undecided = (_all, _not_false) if node.name == "and" else (_any, _not_true)
     faults = _until_decided(parts, lambda earlier: undecided(join(earlier)))
-    return _Part(join(values), faults, show=faults is None)
+    return _Part(join([part.value for part in parts]), faults, faults is None)
 
 
 def _not_false(value: pl.Expr) -> pl.Expr:
@@ -166,10 +199,7 @@ def _until_decided(parts: Sequence[_Part], undecided: Callable[[list[pl.Expr]], 
         between.insert(0, part.value)
         if part.faults is None:
             continue
-        if faults is None:
-            faults = part.faults
-        else:
-            faults = part.faults + _where(undecided(between), faults)
+        faults = part.faults if faults is None else part.faults + _where(undecided(between), faults)
         between = []
     if faults is not None and between:
         faults = _where(undecided(between), faults)
@@ -180,12 +210,14 @@ def _where(condition: pl.Expr, faults: pl.Expr) -> pl.Expr:
     return pl.when(condition).then(faults).otherwise(pl.lit(0, dtype=_COUNT))
 
 
-def _case(node: Case) -> _Part:
-    subject = None if node.subject is None else _compile(node.subject)
-    tests = [_compile(test) for test, _ in node.branches]
-    results = [_compile(result) for _, result in node.branches]
-    otherwise = _compile(node.otherwise)
-    conditions = [test.value if subject is None else subject.value == test.value for test in tests]
+def _case(node: Case, parts: Sequence[_Part]) -> _Part:
+    subject, parts = (None, parts) if node.subject is None else (parts[0], parts[1:])
+    tests, results, otherwise = parts[:-1:2], parts[1:-1:2], parts[-1]
+    if subject is None:
+        conditions = [test.value for test in tests]
+    else:
+        flip = node.subject is not None and constant(node.subject)
+        conditions = [compare("=", subject.value, test.value, flip=flip) for test in tests]
     chosen = pl.when(conditions[0]).then(results[0].value)
     for condition, result in zip(conditions[1:], results[1:], strict=True):
         chosen = chosen.when(condition).then(result.value)  # type: ignore[assignment]
@@ -199,31 +231,30 @@ def _case(node: Case) -> _Part:
         faults = _total([tests[index].faults, faults])
     asked = _total([None if subject is None else subject.faults, *(test.faults for test in tests)])
     show = asked is None and all(part.show for part in (*results, otherwise))
-    total = _total([None if subject is None else subject.faults, faults])
-    return _Part(chosen.otherwise(otherwise.value), total, show=show)
+    return _Part(chosen.otherwise(otherwise.value), _total([None if subject is None else subject.faults, faults]), show)
 
 
-def _coalesce(node: Coalesce) -> _Part:
-    parts = [_compile(argument) for argument in node.arguments]
+def _coalesce(node: Coalesce, parts: Sequence[_Part]) -> _Part:
     faults = _until_decided(parts, lambda earlier: _all([value.is_null() for value in earlier]))
-    return _Part(pl.coalesce([part.value for part in parts]), faults, show=faults is None)
+    return _Part(pl.coalesce([part.value for part in parts]), faults, faults is None)
 
 
-def _in(node: In) -> _Part:
-    operand = _compile(node.operand)
+def _in(node: In, parts: Sequence[_Part]) -> _Part:
+    operand = parts[0]
     if all(isinstance(option, Literal) for option in node.options):
         constants = [option.value for option in node.options if isinstance(option, Literal)]
         kind = node.operand.type.to_polars() if node.operand.type != NULL else BOOL.to_polars()
-        return _Part(in_list(operand.value, constants, kind), operand.faults, show=operand.show)
-    options = [_compile(option) for option in node.options]
+        return _Part(in_list(operand.value, constants, kind), operand.faults, operand.show)
+
+    flip = constant(node.operand)
 
     def build(value: pl.Expr, *others: pl.Expr) -> pl.Expr:
-        return _any([value == other for other in others])
+        return _any([compare("=", value, other, flip=flip) for other in others])
 
-    values = [operand.value, *(option.value for option in options)]
+    values = [part.value for part in parts]
     value = build(*values) if node.operand.simple else let(values, build, pl.Boolean())
-    faults = _total([part.faults for part in (operand, *options)])
-    return _Part(value, faults, show=faults is None)
+    faults = _total([part.faults for part in parts])
+    return _Part(value, faults, faults is None)
 
 
 _COMPILERS: dict[type[Node], Callable[..., _Part]] = {
@@ -237,3 +268,4 @@ _COMPILERS: dict[type[Node], Callable[..., _Part]] = {
     Coalesce: _coalesce,
     In: _in,
 }
+"""Each takes a node and its compiled children."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aurora.expressions.functions import ALL
+from aurora.expressions.functions.declaration import Function
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,6 @@ FORMS = (
     ),
 )
 
-_X = "x number"
 AGGREGATE_ENTRIES = tuple(
     FunctionEntry(name, aliases, "aggregates", signatures, meaning, example, value)
     for name, aliases, signatures, meaning, example, value in (
@@ -154,17 +154,18 @@ WINDOW_ENTRIES = (
 
 def reference() -> list[FunctionEntry]:
     """Everything that an expression can be made of, by group and in the order of the table."""
-    functions = [
-        FunctionEntry(
-            entry.name,
-            entry.aliases,
-            entry.group,
-            tuple(f"{entry.sign or entry.name} {signature}".replace(f"{entry.name} (", f"{entry.name}(", 1)
-                  if not entry.sign else f"{entry.sign}: {signature}" for signature in entry.signatures),
-            entry.meaning,
-            entry.example,
-            entry.value,
-        )
-        for entry in ALL
-    ]  # fmt: skip
-    return [*FORMS, *functions, *AGGREGATE_ENTRIES, *WINDOW_ENTRIES]
+    return [*FORMS, *map(_entry, ALL), *AGGREGATE_ENTRIES, *WINDOW_ENTRIES]
+
+
+def _entry(function: Function) -> FunctionEntry:
+    head = f"{function.sign}: " if function.sign else function.name
+    signatures = tuple(f"{head}{signature}" for signature in function.signatures)
+    return FunctionEntry(
+        function.name,
+        function.aliases,
+        function.group,
+        signatures,
+        function.meaning,
+        function.example,
+        function.value,
+    )

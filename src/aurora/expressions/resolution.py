@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from aurora.errors import Report
 from aurora.expressions.coercion import coerce, common_type, cost
 from aurora.expressions.functions.declaration import Function, Signature
+from aurora.expressions.literals import bad_text
 from aurora.expressions.nodes import Call, Literal, Node, Value
 from aurora.model.types import INT, NULL, STRING, Type, list_of
 
@@ -81,8 +82,7 @@ def _call(
         brought = coerce(node, target)
         if brought is None:
             assert isinstance(node, Literal)
-            way_out = "write a timestamp as '2024-12-31 23:59:59.5' and a duration as '1m30s'"
-            report.add("bad-literal", f"{node.value!r} is not a {target}", way_out)
+            bad_text(node, target, report)
             good = False
             continue
         if parameter.constant:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from aurora.model.schema import HIDDEN_PREFIX, Schema
+from aurora.model.schema import Schema
 
 Ints = npt.NDArray[np.int64]
 
@@ -57,11 +57,11 @@ class Train:
     @property
     def visible(self) -> pl.DataFrame:
         """The stream's own columns."""
-        return self.frame.select(self.columns)
+        return pl.DataFrame(self.frame.get_columns()[: -len(HIDDEN)])
 
     @property
     def columns(self) -> list[str]:
-        return [name for name in self.frame.columns if not name.startswith(HIDDEN_PREFIX)]
+        return self.frame.columns[: -len(HIDDEN)]
 
     def hidden(self, name: str) -> Ints:
         return self.frame.get_column(name).to_numpy()

@@ -55,6 +55,7 @@ DAY_US = 86_400_000_000
         ("d <= interval '1' second", "d", Interval(hi=1_000_000)),
         ("case when p then i > 5 else true end", "i", WHOLE),
         ("p", "p", WHOLE),
+        ("i = 9007199254740993.0", "i", WHOLE),
     ],
 )
 def test_intervals(text: str, column: str, expected: Interval) -> None:

@@ -148,3 +148,30 @@ def test_a_constant_has_one_value_per_tuple() -> None:
     assert evaluate("1 / 0", i=[1, 2, 3]) == ([None] * 3, [1, 1, 1])
     assert values("null", i=[1, 2]) == [None, None]
     assert values("3 in (1, 2)", i=[]) == []
+
+
+def test_a_fault_counts_whatever_it_is_combined_with() -> None:
+    """A NULL beside it, or far above it in a long chain, does not hide that the sum overflowed."""
+    largest = 2**63 - 1
+    assert evaluate("x = i + i", x=[None], i=[largest]) == ([None], [1])
+    assert evaluate("i + i + j", i=[largest], j=[None]) == ([None], [1])
+    chain = "i" + " + i" * 9 + " + j" + " * i" * 3
+    assert evaluate(chain, i=[1, largest, None, largest], j=[1, 1, 1, None]) == ([11, None, None, None], [0, 1, 0, 1])
+
+
+def test_long_conditions_count_what_was_evaluated() -> None:
+    text = "j <> 0 and " + " and ".join(f"i / j > {n}" for n in range(9))
+    assert evaluate(text, i=[90, 1, 3, 1], j=[1, 0, 1, None]) == ([True, False, False, None], [0, 0, 0, 0])
+    text = "j = 0 and " + " and ".join(f"(i / j > {n}) is not true" for n in range(9))
+    assert evaluate(text, i=[90, 1], j=[1, 0]) == ([False, True], [0, 9])
+
+
+def test_a_constant_left_of_a_column_of_nulls() -> None:
+    """Polars would answer with one row."""
+    assert values("0.0 = i + i", i=[None, None]) == [None, None]
+    assert values("0.0 < i + i", i=[None, None]) == [None, None]
+    assert values("0.0 is distinct from i + i", i=[None, None]) == [True, True]
+    assert values("1.0 between i + i and j", i=[None, None], j=[1, 0]) == [None, False]
+    assert values("1.0 in (i + i, 2.5)", i=[None, None]) == [None, None]
+    assert values("nullif(1.0, i + i)", i=[None, None]) == [1.0, 1.0]
+    assert values("case 1.0 when i + i then 1 else 2 end", i=[None, None]) == [2, 2]

@@ -13,54 +13,10 @@ import numpy as np
 import polars as pl
 
 from aurora.expressions.functions.declaration import Choose, Function, signature
-from aurora.expressions.nodes import Build, Call, Case, Coalesce, Literal, Node, Way, constant
+from aurora.expressions.functions.ranges import MAX, MIN, Range, clip, difference_of, fits, product_of, range_of, sum_of
+from aurora.expressions.nodes import Build, Literal, Node, Way, constant
 from aurora.expressions.timestamps import DURATION, FIRST_US, LAST_US, TIMESTAMP, of_microseconds
 from aurora.expressions.vectors import by_numpy
-
-MIN = -(2**63)
-MAX = 2**63 - 1
-Range = tuple[int, int]
-WHOLE: Range = (MIN, MAX)
-
-
-def range_of(node: Node) -> Range:
-    """Bounds of an int node's values, as far as its form shows them."""
-    if isinstance(node, Literal) and isinstance(node.value, int):
-        return int(node.value), int(node.value)
-    if isinstance(node, Call) and node.range is not None:
-        return node.range
-    if isinstance(node, Case):
-        return _span([range_of(result) for _, result in node.branches] + [range_of(node.otherwise)])
-    if isinstance(node, Coalesce):
-        return _span([range_of(argument) for argument in node.arguments])
-    if isinstance(node, Literal):
-        return 0, 0
-    return WHOLE
-
-
-def _span(ranges: list[Range]) -> Range:
-    return min(low for low, _ in ranges), max(high for _, high in ranges)
-
-
-def _fits(bounds: Range) -> bool:
-    return bounds[0] >= MIN and bounds[1] <= MAX
-
-
-def _clip(bounds: Range) -> Range:
-    return max(bounds[0], MIN), min(bounds[1], MAX)
-
-
-def _sum(a: Range, b: Range) -> Range:
-    return a[0] + b[0], a[1] + b[1]
-
-
-def _difference(a: Range, b: Range) -> Range:
-    return a[0] - b[1], a[1] - b[0]
-
-
-def _product(a: Range, b: Range) -> Range:
-    corners = [x * y for x in a for y in b]
-    return min(corners), max(corners)
 
 
 def _wide(a: pl.Expr) -> pl.Expr:
@@ -129,14 +85,14 @@ def _shift_by(a: pl.Expr, amount: int) -> pl.Expr:
 
 def _choose_add(nodes: tuple[Node, ...]) -> Way:
     a, b = nodes
-    if _fits(_sum(range_of(a), range_of(b))):
+    if fits(sum_of(range_of(a), range_of(b))):
         return Way(_plain_add, strict=True)
     return Way(_adding(a, b), fallible=True)
 
 
 def _choose_subtract(nodes: tuple[Node, ...]) -> Way:
     a, b = nodes
-    if _fits(_difference(range_of(a), range_of(b))):
+    if fits(difference_of(range_of(a), range_of(b))):
         return Way(_plain_subtract, strict=True)
     return Way(_subtracting(a, b), fallible=True)
 
@@ -167,7 +123,7 @@ def _moving(sign: int) -> Choose:
         if not isinstance(by, Literal) or not isinstance(by.value, int) or by.value == MIN:
             return Way(_move if sign > 0 else _move_back, fallible=True, reuses=True)
         amount = sign * by.value
-        first, last = _clip((FIRST_US - amount, LAST_US - amount))
+        first, last = clip((FIRST_US - amount, LAST_US - amount))
 
         def build(time: pl.Expr, _: pl.Expr) -> pl.Expr:
             us = time.to_physical()
@@ -180,7 +136,7 @@ def _moving(sign: int) -> Choose:
 
 def _choose_multiply(nodes: tuple[Node, ...]) -> Way:
     a, b = nodes
-    if _fits(_product(range_of(a), range_of(b))):
+    if fits(product_of(range_of(a), range_of(b))):
         return Way(_plain_multiply, strict=True)
     return Way(multiply_ints, fallible=True)
 
@@ -319,7 +275,7 @@ FUNCTIONS = (
             signature(
                 "(a: int, b: int) -> int",
                 choose=_choose_add,
-                range=lambda n: _clip(_sum(range_of(n[0]), range_of(n[1]))),
+                range=lambda n: clip(sum_of(range_of(n[0]), range_of(n[1]))),
             ),
             signature("(a: double, b: double) -> double", _plain_add),
             signature("(a: timestamp, b: duration) -> timestamp", choose=_moving(1)),
@@ -338,7 +294,7 @@ FUNCTIONS = (
             signature(
                 "(a: int, b: int) -> int",
                 choose=_choose_subtract,
-                range=lambda n: _clip(_difference(range_of(n[0]), range_of(n[1]))),
+                range=lambda n: clip(difference_of(range_of(n[0]), range_of(n[1]))),
             ),
             signature("(a: double, b: double) -> double", _plain_subtract),
             signature("(a: timestamp, b: timestamp) -> duration", choose=_as_durations(_subtracting)),
@@ -357,7 +313,7 @@ FUNCTIONS = (
             signature(
                 "(a: int, b: int) -> int",
                 choose=_choose_multiply,
-                range=lambda n: _clip(_product(range_of(n[0]), range_of(n[1]))),
+                range=lambda n: clip(product_of(range_of(n[0]), range_of(n[1]))),
             ),
             signature("(a: double, b: double) -> double", _plain_multiply),
             signature("(a: duration, b: int) -> duration", _times, fallible=True),
@@ -413,7 +369,7 @@ FUNCTIONS = (
             signature(
                 "(a: int) -> int",
                 choose=_choose_negate,
-                range=lambda n: _clip(_difference((0, 0), range_of(n[0]))),
+                range=lambda n: clip(difference_of((0, 0), range_of(n[0]))),
             ),
             signature("(a: double) -> double", lambda a: -a),
             signature(

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from aurora.expressions.functions.declaration import Function, signature
-from aurora.expressions.nodes import Node, Value, Way
+from aurora.expressions.functions.declaration import Function, Signature, signature
+from aurora.expressions.nodes import Build, Node, Value, Way, constant
 from aurora.model.types import DOUBLE
 
 
@@ -71,6 +71,51 @@ def check_regex(constants: tuple[Value, ...]) -> str | None:
     return None
 
 
+_COMPARISONS: dict[str, Build] = {
+    "=": lambda a, b: a == b,
+    "<>": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "is distinct from": lambda a, b: a.ne_missing(b),
+    "is not distinct from": lambda a, b: a.eq_missing(b),
+}
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def compare(sign: str, a: pl.Expr, b: pl.Expr, *, flip: bool) -> pl.Expr:
+    """``flip`` puts a constant on the right. With one on the left, Polars answers with one row where the other side
+    is a column of nothing but NULL that it holds as a scalar."""
+    return _COMPARISONS[_FLIPPED.get(sign, sign)](b, a) if flip else _COMPARISONS[sign](a, b)
+
+
+def _comparing(sign: str) -> Signature:
+    def choose(nodes: tuple[Node, ...]) -> Way:
+        flip = constant(nodes[0])
+        return Way(lambda a, b: compare(sign, a, b, flip=flip), strict="distinct" not in sign)
+
+    return signature("(a: T, b: T) -> bool", choose=choose)
+
+
+def _choose_between(nodes: tuple[Node, ...]) -> Way:
+    flip = constant(nodes[0])
+
+    def build(x: pl.Expr, low: pl.Expr, high: pl.Expr) -> pl.Expr:
+        return compare(">=", x, low, flip=flip) & compare("<=", x, high, flip=flip)
+
+    return Way(build, reuses=True)
+
+
+def _choose_nullif(nodes: tuple[Node, ...]) -> Way:
+    flip = constant(nodes[0])
+
+    def build(a: pl.Expr, b: pl.Expr) -> pl.Expr:
+        return pl.when(compare("=", a, b, flip=flip).fill_null(False)).then(None).otherwise(a)
+
+    return Way(build, reuses=True)
+
+
 def _extreme(greatest: bool) -> object:
     def choose(nodes: tuple[Node, ...]) -> Way:
         def build(*arguments: pl.Expr) -> pl.Expr:
@@ -94,22 +139,17 @@ def in_list(operand: pl.Expr, options: Sequence[Value], dtype: pl.DataType) -> p
 
 GROUP = "comparison"
 LOGIC = "logic"
-_PAIR = "(a: T, b: T) -> bool"
 
 FUNCTIONS = (
-    Function("=", (signature(_PAIR, lambda a, b: a == b),), GROUP, "Equal.", "1 = 1.0", True, sign="a = b"),
-    Function(
-        "<>", (signature(_PAIR, lambda a, b: a != b),), GROUP, "Not equal; also !=.", "'a' <> 'b'", True, sign="a <> b"
-    ),
-    Function("<", (signature(_PAIR, lambda a, b: a < b),), GROUP, "Less.", "1 < 2", True, sign="a < b"),
-    Function("<=", (signature(_PAIR, lambda a, b: a <= b),), GROUP, "Less or equal.", "2 <= 2", True, sign="a <= b"),
-    Function(">", (signature(_PAIR, lambda a, b: a > b),), GROUP, "Greater.", "1 > 2", False, sign="a > b"),
-    Function(
-        ">=", (signature(_PAIR, lambda a, b: a >= b),), GROUP, "Greater or equal.", "null >= 2", None, sign="a >= b"
-    ),
+    Function("=", (_comparing("="),), GROUP, "Equal.", "1 = 1.0", True, sign="a = b"),
+    Function("<>", (_comparing("<>"),), GROUP, "Not equal; also !=.", "'a' <> 'b'", True, sign="a <> b"),
+    Function("<", (_comparing("<"),), GROUP, "Less.", "1 < 2", True, sign="a < b"),
+    Function("<=", (_comparing("<="),), GROUP, "Less or equal.", "2 <= 2", True, sign="a <= b"),
+    Function(">", (_comparing(">"),), GROUP, "Greater.", "1 > 2", False, sign="a > b"),
+    Function(">=", (_comparing(">="),), GROUP, "Greater or equal.", "null >= 2", None, sign="a >= b"),
     Function(
         "is distinct from",
-        (signature(_PAIR, lambda a, b: a.ne_missing(b), strict=False),),
+        (_comparing("is distinct from"),),
         GROUP,
         "Not equal, where NULL equals NULL; never NULL.",
         "1 is distinct from null",
@@ -118,7 +158,7 @@ FUNCTIONS = (
     ),
     Function(
         "is not distinct from",
-        (signature(_PAIR, lambda a, b: a.eq_missing(b), strict=False),),
+        (_comparing("is not distinct from"),),
         GROUP,
         "Equal, where NULL equals NULL; never NULL.",
         "null is not distinct from null",
@@ -127,14 +167,7 @@ FUNCTIONS = (
     ),
     Function(
         "between",
-        (
-            signature(
-                "(x: T, low: T, high: T) -> bool",
-                lambda x, low, high: (x >= low) & (x <= high),
-                reuses=True,
-                strict=False,
-            ),
-        ),
+        (signature("(x: T, low: T, high: T) -> bool", choose=_choose_between),),
         GROUP,
         "From low to high, both included.",
         "5 between 1 and 5",
@@ -211,14 +244,7 @@ FUNCTIONS = (
     ),
     Function(
         "nullif",
-        (
-            signature(
-                "(a: T, b: T) -> T",
-                lambda a, b: pl.when((a == b).fill_null(False)).then(None).otherwise(a),
-                reuses=True,
-                strict=False,
-            ),
-        ),
+        (signature("(a: T, b: T) -> T", choose=_choose_nullif),),
         GROUP,
         "NULL if both are equal, else a.",
         "nullif(5, 0)",
