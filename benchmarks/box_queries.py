@@ -115,6 +115,12 @@ class MemorySource:
         for start in range(0, self._frame.height, size):
             yield self._frame.slice(start, size)
 
+    def fraction(self) -> float | None:
+        return None
+
+    def close(self) -> None:
+        pass
+
 
 class GeneratedSource:
     """Ticks that are made when they are asked for, so that nothing but the engine's own state can grow."""
@@ -132,6 +138,12 @@ class GeneratedSource:
             for start in range(0, made.height, size):
                 yield made.slice(start, size)
 
+    def fraction(self) -> float | None:
+        return None
+
+    def close(self) -> None:
+        pass
+
 
 class MemorySink:
     """Keeps the answer, or only counts it."""
@@ -145,6 +157,9 @@ class MemorySink:
         self.tuples += frame.height
         if self._keep:
             self._frames.append(frame)
+
+    def close(self) -> None:
+        pass
 
     def frame(self) -> pl.DataFrame:
         return pl.concat(self._frames)

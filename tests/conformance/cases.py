@@ -66,8 +66,10 @@ def one(*rows: tuple[Any, ...]) -> dict[str, list[tuple[Any, ...]]]:
     return {"s": list(rows)}
 
 
-def check_engine(case: Case, train: int | None) -> None:
-    result = run_rows(case.document(), case.inputs(), clock="at", train=train, at_end=case.at_end)
+def check_engine(case: Case, train: int | None, snapshot_at: int | None = None) -> None:
+    result = run_rows(
+        case.document(), case.inputs(), clock="at", train=train, at_end=case.at_end, snapshot_at=snapshot_at
+    )
     for arc, expected in case.expected.items():
         frame = result.outputs[_output(arc)]
         assert frame.rows() == list(expected)
@@ -75,6 +77,13 @@ def check_engine(case: Case, train: int | None) -> None:
             assert frame.columns == list(case.columns[arc])
     for box, late in case.late.items():
         assert result.late.get(box, 0) == late
+
+
+def check_restored(case: Case, train: int) -> None:
+    """The case holds also when all kernels are replaced by restored ones, after whichever train."""
+    trains = -(-sum(len(rows) for rows in case.rows.values()) // train)
+    for number in range(1, trains + 1):
+        check_engine(case, train, snapshot_at=number)
 
 
 def check_oracle(case: Case) -> None:

@@ -230,6 +230,69 @@ CASES = [
         one((0, "a", 1), (1, None, 1)),
         {"b": [("a", "A", 2), (None, None, 2)]},
     ),
+    Case(
+        "empty windows come when they close and a later window is known",
+        S,
+        "b: {kind: aggregate, in: s, order_by: x, window: {size: 10, emit_empty: true}, compute: {n: count(*)}}",
+        one((0, 5), (1, 35)),
+        {"b": [(0, 1), (10, 0), (20, 0)]},
+    ),
+    Case(
+        "a tuple in a gap does not make empty windows",
+        S,
+        "b: {kind: aggregate, in: s, order_by: x, window: {size: 2, advance: 10, emit_empty: true},"
+        " compute: {n: count(*)}}",
+        one((0, 1), (1, 35)),
+        {"b": [(0, 1)]},
+        at_end="flush",
+    ),
+    Case(
+        "a tuple past a gap does",
+        S,
+        "b: {kind: aggregate, in: s, order_by: x, window: {size: 2, advance: 10, emit_empty: true},"
+        " compute: {n: count(*)}}",
+        one((0, 1), (1, 15), (2, 31)),
+        {"b": [(0, 1), (10, 0), (20, 0), (30, 1)]},
+        at_end="flush",
+    ),
+    Case(
+        "empty windows of several groups stand where their group closes them",
+        G,
+        "b: {kind: aggregate, in: s, group_by: g, order_by: x, window: {size: 9, advance: 3, emit_empty: true},"
+        " compute: {n: count(*)}}",
+        one((0, None, -1), (1, "a", 7), (2, "a", 18), (3, None, 20)),
+        {
+            "b": [
+                ("a", 0, 1),
+                ("a", 3, 1),
+                ("a", 6, 1),
+                ("a", 9, 0),
+                (None, -9, 1),
+                (None, -6, 1),
+                (None, -3, 1),
+                (None, 0, 0),
+                (None, 3, 0),
+                (None, 6, 0),
+                (None, 9, 0),
+            ]
+        },
+    ),
+    Case(
+        "windows over doubles time out",
+        XY,
+        "b: {kind: aggregate, in: s, order_by: y, window: {size: 0.5, timeout: 5s}, compute: {n: collect(x)}}",
+        one((0, 1, 0.25), (1, 2, 0.0), (2, 3, 0.25), (9, 4, 0.75)),
+        {"b": [(0.0, [1, 3])]},
+        late={"b": 1},
+    ),
+    Case(
+        "no tuples at all",
+        XY,
+        "b: {kind: aggregate, in: s, order_by: y, window: {size: 0.5, timeout: 5s}, compute: {n: collect(x)}}",
+        one(),
+        {"b": []},
+        at_end="flush",
+    ),
 ]
 
 

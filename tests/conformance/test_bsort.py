@@ -79,6 +79,16 @@ CASES = [
         {"b": [(seconds(1),), (seconds(2),), (seconds(3),)]},
         at_end="flush",
     ),
+    Case(
+        "what is passed on at once does not overtake what left before",
+        {"s": {"x": "int", "y": "int"}},
+        # Both tuples leave the first box at the end, 7 before 6; 7 leaves the second at once, 6 is then late.
+        "{a: {kind: bsort, in: s, order_by: y, slack: 3 tuples}, o: {kind: bsort, in: a, order_by: x, slack: 0},"
+        " b: {kind: map, in: o, compute: {x: x}}}",
+        one((0, 6, 2), (1, 7, 1)),
+        {"b": xs(7, 6)},
+        at_end="flush",
+    ),
 ]
 
 

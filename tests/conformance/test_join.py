@@ -85,6 +85,14 @@ CASES = [
         {"l": [(0, at(0)), (5, at(601))], "r": [(3, at(600)), (6, at(1202))]},
         {"b": [(at(0), at(600), at(0)), (at(601), at(600), at(3))]},
     ),
+    Case(
+        "late tuples can be had, each side on its own port",
+        LR,
+        f"b: {{{TWO}, within: 0, late: true, {PICK}}}",
+        {"l": [(0, 5, "a"), (1, 3, "b")], "r": [(2, 5, 50, "a"), (3, None, 30, "c")]},
+        {"b": [(5, 50)], "b.late_left": [(at(1), 3, "b")], "b.late_right": [(at(3), None, 30, "c")]},
+        late={"b": 2},
+    ),
 ]
 
 

@@ -67,6 +67,20 @@ CASES = [
         one((5, 1, 0.0), (3, 1, 0.0), (6, 1, 0.0)),
         {"b": [(at(5),), (at(5),), (at(6),)]},
     ),
+    Case(
+        "division by a constant is exact",
+        S,
+        "b: {kind: map, in: s, compute: {q: y / 3, w: x / 49, c: y / case when x > 0 then 7 else 3 end}}",
+        one((0, 43, 43.0), (1, 45, 1e300), (2, 47, 0.1)),
+        {"b": [(43 / 3, 43 / 49, 43 / 7), (1e300 / 3, 45 / 49, 1e300 / 7), (0.1 / 3, 47 / 49, 0.1 / 7)]},
+    ),
+    Case(
+        "constants have a row for every tuple",
+        S,
+        "b: {kind: map, in: s, compute: {c: '(case when (0 = x) then 0 else 0 end) + (1 + 1)', k: '7'}}",
+        one((0, 0, 0.0), (1, 0, 0.0)),
+        {"b": [(2, 7), (2, 7)]},
+    ),
 ]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from conformance.cases import Case, at, check_engine, one
 
 from aurora import UserCodeError, python_box
 from aurora.testing import run_rows
+from conformance.cases import Case, at, check_engine, one
 
 S = {"s": {"x": "int"}}
 

@@ -81,6 +81,21 @@ CASES = [
         {"b": [(at(5), 2, 2.0)]},
         columns={"b": ["t", "n", "l"]},
     ),
+    Case(
+        "late tuples can be had, pace and data each on its own port",
+        PD,
+        SUMS.replace("order_by", "late: true, order_by"),
+        {"p": [(0, 5), (0, 4)], "d": [(1, 4, "a", 1.0), (2, 3, "a", 2.0), (3, 8, "a", 4.0)]},
+        {"b": [("a", 5, 1.0)], "b.late_pace": [(at(0), 4)], "b.late_data": [(at(2), 3, "a", 2.0)]},
+        late={"b": 2},
+    ),
+    Case(
+        "interpolation looks at values that are there",
+        PD,
+        "b: {kind: resample, in: [p, d], order_by: t, within: 2, interpolate: linear, compute: {v: v}}",
+        {"p": [(0, 5)], "d": [(1, 4, "a", 1.0), (2, 5, "a", None), (3, 6, "a", 3.0), (4, 8, "a", 0.0)]},
+        {"b": [(5, 2.0)]},
+    ),
 ]
 
 

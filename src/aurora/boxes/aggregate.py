@@ -26,7 +26,7 @@ from aurora.expressions import Aggregates, Scope, analyse_aggregates
 from aurora.model.box import LATE, OUT, Kernel, box_kind
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train
+from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train, rows_where
 from aurora.model.types import INT, Type
 from aurora.model.window import ARRIVAL_ORDER, Window, check_quantity
 
@@ -193,7 +193,7 @@ class AggregateKernel(BaseKernel):
             values, known = order_values(frame, self._order_by)
             if not known.all():
                 late.add(frame, ~known)
-                frame, values = frame.filter(pl.Series(known)), values[known]
+                frame, values = rows_where(frame, known), values[known]
         codes = self._groups.codes(frame)
         if not self._late_port:
             frame = pl.DataFrame([frame.get_column(name) for name in self._needed])

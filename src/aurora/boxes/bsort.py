@@ -19,7 +19,7 @@ from aurora.model.box import OUT, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import Names, QuantityField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import NOTHING, Emission, Progress, Train
+from aurora.model.train import NOTHING, Emission, Progress, Train, rows_where
 from aurora.model.window import check_quantity
 
 
@@ -76,9 +76,9 @@ class BSortKernel(BaseKernel):
     def process(self, port: int, train: Train) -> Emission:
         frame = train.frame
         values, known = order_values(frame, self._order_by)
-        passed = [] if known.all() else [frame.filter(pl.Series(~known))]
+        passed = [] if known.all() else [rows_where(frame, ~known)]
         if passed:
-            frame, values = frame.filter(pl.Series(known)), values[known]
+            frame, values = rows_where(frame, known), values[known]
         if self._by_time is not None:
             sorted_rows, late = self._by_time.push(Rows(frame, np.zeros(len(values), np.int64), values))
             passed.append(late.frame)

@@ -15,7 +15,7 @@ from aurora.errors import Report
 from aurora.expressions import Scope, analyse
 from aurora.model.box import OUT, Box, Kernel, box_kind
 from aurora.model.schema import ArcType
-from aurora.model.train import ORDER, Emission, Ints, Train
+from aurora.model.train import ORDER, Emission, Ints, Train, rows_where
 from aurora.model.types import BOOL
 
 
@@ -77,7 +77,7 @@ class DropRateKernel(BaseKernel):
 
     def process(self, port: int, train: Train) -> Emission:
         stays = chances(self._seed, train.hidden(ORDER) >> 1) >= self._rate
-        return Emission({OUT: Train(train.frame.filter(pl.Series(stays)))})
+        return Emission({OUT: Train(rows_where(train.frame, stays))})
 
 
 class DropWhereKernel(BaseKernel):
@@ -87,4 +87,4 @@ class DropWhereKernel(BaseKernel):
     def process(self, port: int, train: Train) -> Emission:
         matches, nulled = self._condition(train.frame)
         stays = ~matches.get_column("match").fill_null(False)
-        return Emission({OUT: Train(train.frame.filter(stays))}, nulled=nulled)
+        return Emission({OUT: Train(rows_where(train.frame, stays))}, nulled=nulled)

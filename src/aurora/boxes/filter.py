@@ -14,7 +14,7 @@ from aurora.errors import Report
 from aurora.expressions import Scope, analyse
 from aurora.model.box import OUT, Box, Kernel, box_kind
 from aurora.model.schema import ArcType
-from aurora.model.train import Emission, Train
+from aurora.model.train import Emission, Train, rows_where
 from aurora.model.types import BOOL
 
 
@@ -85,7 +85,8 @@ class WhereKernel(BaseKernel):
         self._condition = condition
 
     def process(self, port: int, train: Train) -> Emission:
-        return Emission({OUT: Train(train.frame.filter(self._condition))})
+        frame = train.frame
+        return Emission({OUT: Train(rows_where(frame, frame.select(self._condition).to_series()))})
 
 
 class RoutesKernel(BaseKernel):
@@ -104,7 +105,7 @@ class RoutesKernel(BaseKernel):
             match = matches.get_column(name).fill_null(False).to_numpy() & free
             free &= ~match
             if match.any():
-                trains[name] = Train(train.frame.filter(pl.Series(match)))
+                trains[name] = Train(rows_where(train.frame, match))
         if self._otherwise is not None and free.any():
-            trains[self._otherwise] = Train(train.frame.filter(pl.Series(free)))
+            trains[self._otherwise] = Train(rows_where(train.frame, free))
         return Emission(trains, nulled=nulled)

@@ -25,7 +25,7 @@ from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import QuantityField
 from aurora.model.quantities import Quantity, Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import ARRIVAL, CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train
+from aurora.model.train import ARRIVAL, CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train, rows_where
 from aurora.model.types import BOOL, Type
 from aurora.model.window import check_quantity
 
@@ -256,7 +256,7 @@ class Side:
         values, known = order_values(frame, self._column)
         if not known.all():
             late.add(frame, ~known)
-            frame, values = frame.filter(pl.Series(known)), values[known]
+            frame, values = rows_where(frame, known), values[known]
         rows = Rows(frame, np.zeros(len(values), np.int64), values)
         if self._gate is not None:
             behind = values < self._gate.progress_at(values)

@@ -23,7 +23,7 @@ from aurora.model.box import LATE, OUT, Kernel, box_kind
 from aurora.model.element import TuplesField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train
+from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train, rows_where
 from aurora.model.types import INT
 from aurora.model.window import ARRIVAL_ORDER, check_quantity
 
@@ -97,7 +97,7 @@ class LatchKernel(BaseKernel):
         else:
             values, known = order_values(frame, self._order_by)
             late.add(frame, ~known)
-            frame, values = frame.filter(pl.Series(known)), values[known]
+            frame, values = rows_where(frame, known), values[known]
         rows, behind = self._delivery.push(Rows(frame, self._groups.codes(frame), values))
         late.add(behind.frame)
         return self._take(rows, late)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import polars as pl
 
 from aurora.boxes.merge import in_order
-from aurora.model.train import Train
+from aurora.model.train import Train, rows_where
 
 
 class Late:
@@ -23,7 +23,7 @@ class Late:
         count = frame.height if mask is None else int(np.count_nonzero(mask))
         self.count += count
         if count and self._keep:
-            self._frames.append(frame if mask is None else frame.filter(pl.Series(mask)))
+            self._frames.append(frame if mask is None else rows_where(frame, mask))
 
     def trains(self, port: str) -> dict[str, Train]:
         """What goes to the port, in arc order; nothing if nothing was late or nobody keeps it."""

@@ -16,7 +16,7 @@ import polars as pl
 
 from aurora.boxes.groups import grown
 from aurora.boxes.segments import Array, accumulate, sorting, stable_order, starts_of
-from aurora.model.train import CLOCK, ORDER, Ints
+from aurora.model.train import CLOCK, ORDER, Ints, rows_where
 
 Bools = npt.NDArray[np.bool_]
 _SERIAL = "__serial"
@@ -39,7 +39,7 @@ class Rows:
     def only(self, mask: Bools) -> Rows:
         if mask.all():
             return self
-        return Rows(self.frame.filter(pl.Series(mask)), self.codes[mask], self.values[mask])
+        return Rows(rows_where(self.frame, mask), self.codes[mask], self.values[mask])
 
     def hidden(self, name: str) -> Ints:
         return self.frame.get_column(name).to_numpy()

@@ -31,7 +31,7 @@ from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import Names, QuantityField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import ARRIVAL, CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train
+from aurora.model.train import ARRIVAL, CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train, rows_where
 from aurora.model.types import DOUBLE, Type
 from aurora.model.window import check_quantity
 
@@ -143,7 +143,7 @@ class Input:
         values, known = order_values(frame, self._column)
         if not known.all():
             late.add(frame, ~known)
-            frame, values = frame.filter(pl.Series(known)), values[known]
+            frame, values = rows_where(frame, known), values[known]
         rows = Rows(frame, self._groups.codes(frame), values)
         if self.gate is not None:
             progress = self.gate.progress_at(values)

@@ -30,6 +30,12 @@ HIDDEN = (ORDER, CLOCK, ARRIVAL)
 _HIDDEN_TYPES = {name: pl.Int64() for name in HIDDEN}
 
 
+def rows_where(frame: pl.DataFrame, mask: npt.NDArray[np.bool_] | pl.Series) -> pl.DataFrame:
+    """The rows that a mask points out. Column by column this costs half of what ``DataFrame.filter`` does."""
+    chosen = mask if isinstance(mask, pl.Series) else pl.Series(mask)
+    return pl.DataFrame([column.filter(chosen) for column in frame.get_columns()])
+
+
 @dataclass(frozen=True)
 class Train:
     """Tuples in arc order. ``frame`` has the visible columns first, then the hidden ones."""

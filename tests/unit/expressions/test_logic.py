@@ -155,7 +155,7 @@ def test_a_fault_counts_whatever_it_is_combined_with() -> None:
     largest = 2**63 - 1
     assert evaluate("x = i + i", x=[None], i=[largest]) == ([None], [1])
     assert evaluate("i + i + j", i=[largest], j=[None]) == ([None], [1])
-    chain = "i" + " + i" * 9 + " + j" + " * i" * 3
+    chain = "(i" + " + i" * 9 + " + j)" + " * i" * 3
     assert evaluate(chain, i=[1, largest, None, largest], j=[1, 1, 1, None]) == ([11, None, None, None], [0, 1, 0, 1])
 
 
