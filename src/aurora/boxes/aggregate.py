@@ -26,7 +26,7 @@ from aurora.expressions import Aggregates, Scope, analyse_aggregates
 from aurora.model.box import LATE, OUT, Kernel, box_kind
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train, rows_where
+from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train
 from aurora.model.types import INT, Type
 from aurora.model.window import ARRIVAL_ORDER, Window, check_quantity
 
@@ -187,28 +187,28 @@ class AggregateKernel(BaseKernel):
 
     def _run(self, frame: pl.DataFrame, progress: Progress | None) -> Emission:
         late = Late(keep=self._late_port)
+        codes = self._groups.codes(frame)
         if self._order_by is None:
-            values = frame.get_column(ORDER).to_numpy() >> 1
+            values, known = frame.get_column(ORDER).to_numpy() >> 1, None
         else:
             values, known = order_values(frame, self._order_by)
-            if not known.all():
-                late.add(frame, ~known)
-                frame, values = rows_where(frame, known), values[known]
-        codes = self._groups.codes(frame)
         if not self._late_port:
             frame = pl.DataFrame([frame.get_column(name) for name in self._needed])
         rows = Rows(frame, codes, values)
+        if known is not None and not known.all():
+            late.add(rows, ~known)
+            rows = rows.only(known)
         closing: Closing | None = None
         if self._gate is not None:
-            at = self._gate.progress_at(values)
+            at = self._gate.progress_at(rows.values)
             closing = ByProgress(at, self._gate.progress, rows.hidden(ORDER), rows.hidden(CLOCK))
-            behind = values < at
+            behind = rows.values < at
             if behind.any():
-                late.add(frame, behind)
+                late.add(rows, behind)
                 rows = rows.only(~behind)
         else:
             rows, behind_rows = self._delivery.push(rows)
-            late.add(behind_rows.frame)
+            late.add(behind_rows)
         return self._take(rows, closing, late, progress)
 
     def _take(self, rows: Rows, closing: Closing | None, late: Late, progress: Progress | None) -> Emission:
@@ -217,7 +217,7 @@ class AggregateKernel(BaseKernel):
         if not isinstance(windows, TupleWindows):
             early = windows.origins.early(rows)
             if early.any():
-                late.add(rows.frame, early)
+                late.add(rows, early)
                 rows = rows.only(~early)
         self._appearance.note(rows.codes)
         # Without time slack rows come in order, and the place of a row tells what is first and last.
@@ -268,7 +268,7 @@ class AggregateKernel(BaseKernel):
         flushed = self._delivery.flush(progress.end_order, progress.clock)
         if flushed is not None:
             late = Late(keep=self._late_port)
-            late.add(flushed[1].frame)
+            late.add(flushed[1])
             emissions.append(self._take(flushed[0], None, late, progress))
         if not isinstance(self._windows, TupleWindows):
             none = Rows(self._nothing, np.empty(0, np.int64), np.empty(0, numpy_type(self._order)))

@@ -11,7 +11,6 @@ import polars as pl
 from aurora.boxes.aggregation import order_values
 from aurora.boxes.groups import GroupIndex
 from aurora.boxes.kernel import BaseKernel, check_columns
-from aurora.boxes.merge import Merge
 from aurora.boxes.order import CountBuffer, Rows, TimeSlack
 from aurora.boxes.ordered import amount, check_order_column, numpy_type
 from aurora.errors import Report
@@ -19,7 +18,7 @@ from aurora.model.box import OUT, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import Names, QuantityField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import NOTHING, Emission, Progress, Train, rows_where
+from aurora.model.train import NOTHING, Emission, Progress, Train
 from aurora.model.window import check_quantity
 
 
@@ -68,7 +67,6 @@ class BSortKernel(BaseKernel):
     def __init__(self, box: BSort, schema: Schema, grouping: Sequence[str]) -> None:
         self._order_by = box.order_by
         self._groups = GroupIndex(grouping, schema)
-        self._empty = Train.empty(schema)
         kind = schema[box.order_by]
         self._by_count = CountBuffer(box.slack.n) if isinstance(box.slack, Tuples) else None
         self._by_time = None if self._by_count else TimeSlack(amount(box.slack, kind), numpy_type(kind))
@@ -76,21 +74,22 @@ class BSortKernel(BaseKernel):
     def process(self, port: int, train: Train) -> Emission:
         frame = train.frame
         values, known = order_values(frame, self._order_by)
-        passed = [] if known.all() else [rows_where(frame, ~known)]
-        if passed:
-            frame, values = rows_where(frame, known), values[known]
+        rows = Rows(frame, self._groups.codes(frame), values)
+        passed: list[Rows] = []
+        if not known.all():
+            passed = [rows.only(~known)]
+            rows = rows.only(known)
         if self._by_time is not None:
-            sorted_rows, late = self._by_time.push(Rows(frame, np.zeros(len(values), np.int64), values))
-            passed.append(late.frame)
+            leaving, late = self._by_time.push(rows)
+            passed.append(late)
         else:
             assert self._by_count is not None
-            sorted_rows = self._by_count.push(Rows(frame, self._groups.codes(frame), values))
-        merge = Merge(len(passed) + 1, self._empty)
-        for place, out in enumerate([*passed, sorted_rows.frame]):
-            if out.height:
-                merge.put(place, Train(out))
-        merged = merge.take()
-        return NOTHING if merged is None else Emission({OUT: merged})
+            leaving = self._by_count.push(rows)
+        if not any(map(len, passed)):
+            return Emission({OUT: Train(leaving.frame)})
+        both = Rows.concat([leaving, *passed])
+        by_place = np.argsort(np.concatenate([part.places for part in [leaving, *passed]]), kind="stable")
+        return Emission({OUT: Train(both.frame[by_place])})
 
     def advance(self, progress: Progress) -> Emission:
         if not progress.end:

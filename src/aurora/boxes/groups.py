@@ -64,9 +64,12 @@ class GroupIndex:
 
     def __init__(self, columns: Sequence[str], schema: Schema) -> None:
         self._columns = list(columns)
-        self.keys = pl.DataFrame(schema={name: schema[name].to_polars() for name in columns})
-        self._coders = [Coder() for _ in columns]
-        self._pairs = [Coder() for _ in columns[1:]]
+        self._start(pl.DataFrame(schema={name: schema[name].to_polars() for name in columns}))
+
+    def _start(self, no_keys: pl.DataFrame) -> None:
+        self.keys = no_keys
+        self._coders = [Coder() for _ in self._columns]
+        self._pairs = [Coder() for _ in self._columns[1:]]
 
     def __len__(self) -> int:
         return self.keys.height if self._columns else 1
@@ -87,8 +90,7 @@ class GroupIndex:
 
     def load(self, keys: pl.DataFrame) -> None:
         """Takes over the groups of a snapshot, with the codes they had."""
-        self.__init__(self._columns, Schema({}))  # type: ignore[misc]
-        self.keys = keys.clear()
+        self._start(keys.clear())
         self.codes(keys)
 
 

@@ -25,7 +25,7 @@ from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import QuantityField
 from aurora.model.quantities import Quantity, Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import ARRIVAL, CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train, rows_where
+from aurora.model.train import ARRIVAL, CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train
 from aurora.model.types import BOOL, Type
 from aurora.model.window import check_quantity
 
@@ -182,6 +182,7 @@ class Matcher:
         self._output = Projection(computed)
         used = {name for scalar in computed.values() for name in scalar.columns}
         used |= rest.columns if rest is not None else set()
+        used |= {name for pair in pairs for name in pair}
         self.needs = [sorted(n.split(".", 1)[1] for n in used if n.startswith(f"{side}.")) for side in SIDES]
         self.kind = left[box.left_order_by] if box.left_order_by is not None else None
         self._whole = self.kind is None or numpy_type(self.kind) is np.int64
@@ -254,17 +255,17 @@ class Side:
         """The rows that take part now, and those that came too late."""
         late = Late(keep=self._keep_late)
         values, known = order_values(frame, self._column)
-        if not known.all():
-            late.add(frame, ~known)
-            frame, values = rows_where(frame, known), values[known]
         rows = Rows(frame, np.zeros(len(values), np.int64), values)
+        if not known.all():
+            late.add(rows, ~known)
+            rows = rows.only(known)
         if self._gate is not None:
-            behind = values < self._gate.progress_at(values)
-            late.add(frame, behind)
+            behind = rows.values < self._gate.progress_at(rows.values)
+            late.add(rows, behind)
             return rows.only(~behind), late
         assert self._buffer is not None
         rows, behind_rows = self._buffer.push(rows)
-        late.add(behind_rows.frame)
+        late.add(behind_rows)
         return rows, late
 
     def flush(self, order: int, clock: int) -> tuple[Rows, Late] | None:
@@ -272,7 +273,7 @@ class Side:
         if flushed is None:
             return None
         late = Late(keep=self._keep_late)
-        late.add(flushed[1].frame)
+        late.add(flushed[1])
         return flushed[0], late
 
     def progress(self) -> Any | None:

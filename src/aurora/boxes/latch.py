@@ -23,7 +23,7 @@ from aurora.model.box import LATE, OUT, Kernel, box_kind
 from aurora.model.element import TuplesField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train, rows_where
+from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train
 from aurora.model.types import INT
 from aurora.model.window import ARRIVAL_ORDER, check_quantity
 
@@ -92,14 +92,16 @@ class LatchKernel(BaseKernel):
     def process(self, port: int, train: Train) -> Emission:
         frame = train.frame
         late = Late(keep=self._late_port)
+        codes = self._groups.codes(frame)
         if self._order_by is None:
-            values = frame.get_column(ORDER).to_numpy() >> 1
+            rows = Rows(frame, codes, frame.get_column(ORDER).to_numpy() >> 1)
         else:
             values, known = order_values(frame, self._order_by)
-            late.add(frame, ~known)
-            frame, values = rows_where(frame, known), values[known]
-        rows, behind = self._delivery.push(Rows(frame, self._groups.codes(frame), values))
-        late.add(behind.frame)
+            rows = Rows(frame, codes, values)
+            late.add(rows, ~known)
+            rows = rows.only(known)
+        rows, behind = self._delivery.push(rows)
+        late.add(behind)
         return self._take(rows, late)
 
     def _take(self, rows: Rows, late: Late) -> Emission:
@@ -147,7 +149,7 @@ class LatchKernel(BaseKernel):
         if flushed is None:
             return NOTHING
         late = Late(keep=self._late_port)
-        late.add(flushed[1].frame)
+        late.add(flushed[1])
         return self._take(flushed[0], late)
 
     def state(self) -> dict[str, pl.DataFrame]:

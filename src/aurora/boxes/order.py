@@ -24,30 +24,43 @@ _SERIAL = "__serial"
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows in the order in which a box takes them, with the code of their group and their order value."""
+    """Rows in the order in which a box takes them, with the code of their group and their order value.
+
+    ``place`` is the row of the train that let each go, where that is another one than itself.
+    """
 
     frame: pl.DataFrame
     codes: Ints
     values: Array
+    place: Ints | None = None
 
     def __len__(self) -> int:
         return self.frame.height
 
+    @property
+    def places(self) -> Ints:
+        return np.arange(len(self)) if self.place is None else self.place
+
     def at(self, rows: Any) -> Rows:
-        return Rows(self.frame[rows], self.codes[rows], self.values[rows])
+        return Rows(self.frame[rows], self.codes[rows], self.values[rows], self.places[rows])
 
     def only(self, mask: Bools) -> Rows:
         if mask.all():
             return self
-        return Rows(rows_where(self.frame, mask), self.codes[mask], self.values[mask])
+        return Rows(rows_where(self.frame, mask), self.codes[mask], self.values[mask], self.places[mask])
 
     def hidden(self, name: str) -> Ints:
         return self.frame.get_column(name).to_numpy()
 
-    def released(self, order: Array, clock: Array) -> Rows:
+    def released(self, order: Array, clock: Array, place: Ints) -> Rows:
         """The same rows, let go by other tuples."""
         hidden = (pl.Series(ORDER, order, pl.Int64), pl.Series(CLOCK, clock, pl.Int64))
-        return Rows(self.frame.with_columns(hidden), self.codes, self.values)
+        return Rows(self.frame.with_columns(hidden), self.codes, self.values, place)
+
+    def flushed(self, order: int, clock: int) -> Rows:
+        """The same rows, let go one after the other at the end."""
+        size = len(self)
+        return self.released(np.full(size, order), np.full(size, clock), np.arange(size))
 
     def to_frame(self) -> pl.DataFrame:
         return self.frame.with_columns(pl.Series("__code", self.codes), pl.Series("__value", self.values))
@@ -111,12 +124,14 @@ class CountBuffer:
     def push(self, rows: Rows) -> Rows:
         if not self._slack or not len(rows):
             return rows
+        places = rows.places
         rows = Rows(rows.frame.with_columns(self._serials(len(rows))), rows.codes, rows.values)
-        idle = None
+        idle, ahead = None, 0
         if self._held is not None:
             touched = np.isin(self._held.codes, rows.codes)
             idle = self._held.only(~touched) if not touched.all() else None
-            rows = Rows.concat([self._held.only(touched), rows]) if touched.any() else rows
+            ahead = int(np.count_nonzero(touched))
+            rows = Rows.concat([self._held.only(touched), rows]) if ahead else rows
         by_value = np.argsort(rows.values, kind="stable")
         ranks = np.empty(len(rows), np.int64)
         ranks[by_value] = np.arange(len(rows))
@@ -140,7 +155,8 @@ class CountBuffer:
         in_order = np.argsort(releaser, kind="stable")
         releaser = releaser[in_order]
         order, clock = rows.hidden(ORDER)[releaser], rows.hidden(CLOCK)[releaser]
-        return _without_serial(rows.at(by_value[keys[in_order] % len(rows)])).released(order, clock)
+        leaving = _without_serial(rows.at(by_value[keys[in_order] % len(rows)]))
+        return leaving.released(order, clock, places[releaser - ahead])
 
     def _serials(self, n: int) -> pl.Series:
         """Numbers rows as they come, so that what is flushed at once still knows who was first."""
@@ -152,8 +168,7 @@ class CountBuffer:
         held, self._held = self._held, None
         if held is None or not len(held):
             return None
-        released = _without_serial(held.at(sorting(held.values, held.hidden(_SERIAL))))
-        return released.released(np.full(len(held), order), np.full(len(held), clock))
+        return _without_serial(held.at(sorting(held.values, held.hidden(_SERIAL)))).flushed(order, clock)
 
     def state(self) -> dict[str, pl.DataFrame]:
         held = pl.DataFrame() if self._held is None else self._held.to_frame()
@@ -288,14 +303,13 @@ class TimeSlack:
         going = np.flatnonzero(leaves)
         going = going[sorting(releaser[going], waiting.values[going])]
         order, clock = rows.hidden(ORDER)[releaser[going]], rows.hidden(CLOCK)[releaser[going]]
-        return waiting.at(going).released(order, clock), late_rows
+        return waiting.at(going).released(order, clock, rows.places[releaser[going]]), late_rows
 
     def flush(self, order: int, clock: int) -> tuple[Rows, Rows] | None:
         held, self._held = self._held, None
         if held is None:
             return None
-        rows = held.at(np.argsort(held.values, kind="stable"))
-        released = rows.released(np.full(len(rows), order), np.full(len(rows), clock))
+        released = held.at(np.argsort(held.values, kind="stable")).flushed(order, clock)
         return released, released.at(slice(0, 0))
 
     def state(self) -> dict[str, pl.DataFrame]:

@@ -31,7 +31,7 @@ from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import Names, QuantityField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import ARRIVAL, CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train, rows_where
+from aurora.model.train import ARRIVAL, CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train
 from aurora.model.types import DOUBLE, Type
 from aurora.model.window import check_quantity
 
@@ -141,18 +141,18 @@ class Input:
         """The rows that count, those that came too late, and with time slack the progress at every row that counts."""
         late = Late(keep=self._keep_late)
         values, known = order_values(frame, self._column)
-        if not known.all():
-            late.add(frame, ~known)
-            frame, values = rows_where(frame, known), values[known]
         rows = Rows(frame, self._groups.codes(frame), values)
+        if not known.all():
+            late.add(rows, ~known)
+            rows = rows.only(known)
         if self.gate is not None:
-            progress = self.gate.progress_at(values)
-            behind = values < progress
-            late.add(frame, behind)
+            progress = self.gate.progress_at(rows.values)
+            behind = rows.values < progress
+            late.add(rows, behind)
             return rows.only(~behind), late, progress[~behind]
         assert self.buffer is not None
         rows, behind_rows = self.buffer.push(rows)
-        late.add(behind_rows.frame)
+        late.add(behind_rows)
         return rows, late, np.empty(0, rows.values.dtype)
 
     def flush(self, order: int, clock: int) -> tuple[Rows, Late, Array] | None:
@@ -160,7 +160,7 @@ class Input:
         if flushed is None:
             return None
         late = Late(keep=self._keep_late)
-        late.add(flushed[1].frame)
+        late.add(flushed[1])
         return flushed[0], late, np.empty(0, flushed[0].values.dtype)
 
     def state(self) -> dict[str, pl.DataFrame]:
@@ -198,7 +198,7 @@ class ResampleKernel(BaseKernel):
         self._interpolation = None if box.interpolate is None else Interpolation(box.compute, scope)
         compute = box.compute if self._interpolation is None else {"n": "count(*)"}
         aggregates = analyse_aggregates(compute, scope, grouping=grouping, window_type=self._kind)
-        self._aggregation = Aggregation(aggregates, data.schema, grouping)
+        self._aggregation = Aggregation(aggregates, data.schema, grouping, self._dtype)
         self._inputs = [
             Input(columns[PACE], box, self._kind, GroupIndex((), pace.schema)),
             Input(columns[DATA], box, self._kind, self._groups),

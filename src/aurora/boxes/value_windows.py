@@ -145,12 +145,12 @@ class Empties:
         self._done = grown(self._done, groups, NEVER)
         self._newest = grown(self._newest, groups, -np.inf if not self._grid.whole else np.iinfo(np.int64).min)
         every = np.arange(len(self._done))
-        layout = stable_order(rows.codes)
+        first, last = self._grid.windows_of_values(rows.values - origins.of(rows.codes))
+        inside = np.flatnonzero(first <= last)
+        layout = inside[stable_order(rows.codes[inside])]
         row_codes = rows.codes[layout]
         starts = starts_of(row_codes)
         running = accumulate(np.maximum, rows.values[layout], starts)
-        # The row at which the group first showed a value; running maxima tell which row went past a window's end.
-        first_row = np.maximum.accumulate(np.where(running == rows.values[layout], layout, 0))
         before = self._newest.copy()
         if len(starts):
             ends = np.append(starts[1:], len(layout)) - 1
@@ -177,7 +177,7 @@ class Empties:
         later = before[of] < window_ends
         if later.any():
             place = search(row_codes, running, of[later], window_ends[later])
-            passed[later] = first_row[place] if len(layout) else 0
+            passed[later] = layout[place] if len(layout) else 0
         last = max(len(closing.order) - 1, 0)
         reached = closing.rows_reaching(of, window_ends)
         return of, numbers, np.minimum(np.maximum(reached, passed), last)

@@ -110,7 +110,8 @@ class Run:
 
     def _execute(self, trains: Mapping[Producer, Train], progress: Progress) -> None:
         (result,) = self.processor.run([Execution(self._typed.order, trains, progress)])
-        self.statistics.boxes.update(result.costs)
+        for name, cost in result.costs.items():
+            self.statistics.boxes[name].add(cost)
         for name, producer in self._typed.outputs.items():
             train = result.trains.get(producer)
             if train is not None:

@@ -22,22 +22,22 @@ class LocalProcessor:
     def __init__(self, typed: TypedNetwork, statics: Mapping[str, pl.DataFrame] | None = None) -> None:
         self._typed = typed
         self._kernels = {name: _kernel(typed, name, statics or {}) for name in typed.order}
-        self._costs = {name: BoxCost() for name in typed.order}
 
     def run(self, plan: Sequence[Execution]) -> list[Result]:
         return [self._execute(execution) for execution in plan]
 
     def _execute(self, execution: Execution) -> Result:
         trains = dict(execution.trains)
+        costs: dict[str, BoxCost] = {}
         for name in execution.boxes:
             try:
-                self._run_box(name, trains, execution.progress)
+                costs[name] = self._run_box(name, trains, execution.progress)
             except UserCodeError as error:
                 raise UserCodeError(f"in box {name}: {error}") from error
-        return Result(trains, {name: self._costs[name] for name in execution.boxes})
+        return Result(trains, costs)
 
-    def _run_box(self, name: str, trains: dict[Producer, Train], progress: Progress) -> None:
-        kernel, cost = self._kernels[name], self._costs[name]
+    def _run_box(self, name: str, trains: dict[Producer, Train], progress: Progress) -> BoxCost:
+        kernel, cost = self._kernels[name], BoxCost()
         began = time.perf_counter()
         emissions: list[Emission] = []
         for port, producer in enumerate(self._typed.inputs[name]):
@@ -51,7 +51,8 @@ class LocalProcessor:
             emissions.append(kernel.advance(replace(progress, end=False)))
         emissions.append(kernel.advance(progress))
         self._collect(name, emissions, trains, cost)
-        cost.cost_s += time.perf_counter() - began
+        cost.cost_s = time.perf_counter() - began
+        return cost
 
     def _collect(self, name: str, emissions: Sequence[Emission], trains: dict[Producer, Train], cost: BoxCost) -> None:
         found: dict[str, list[Train]] = {}

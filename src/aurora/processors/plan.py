@@ -23,7 +23,7 @@ class Execution:
 
 @dataclass
 class BoxCost:
-    """What a box did and what it cost; adds up over executions."""
+    """What a box did and what it cost."""
 
     tuples_in: int = 0
     tuples_out: int = 0
@@ -33,10 +33,19 @@ class BoxCost:
     rejected: int = 0
     nulled: int = 0
 
+    def add(self, other: BoxCost) -> None:
+        self.tuples_in += other.tuples_in
+        self.tuples_out += other.tuples_out
+        self.calls += other.calls
+        self.cost_s += other.cost_s
+        self.late += other.late
+        self.rejected += other.rejected
+        self.nulled += other.nulled
+
 
 @dataclass(frozen=True)
 class Result:
-    """The trains that the executed boxes produced, by arc, and what each box did."""
+    """The trains that the executed boxes produced, by arc, and what each box did in this execution."""
 
     trains: Trains
     costs: Mapping[str, BoxCost]
