@@ -10,7 +10,7 @@ and run it.
 [('MSF', 60.0)]
 """
 
-import aurora.boxes
+import aurora.boxes  # noqa: F401  (puts the kinds of box on their list)
 from aurora.boxes.python import python_box
 from aurora.drawing import draw
 from aurora.engine.in_memory import RunResult, run

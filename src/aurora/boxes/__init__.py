@@ -1,8 +1,9 @@
-"""The boxes: one module each, with its declaration and its kernel. Importing this package puts them on the list of kinds.
+"""The boxes: one module each, with its declaration and its kernel. Importing this package fills the list of kinds.
 
 What the window boxes are built from, in the order in which a tuple meets it: ``groups`` (group values to dense codes),
-``order`` (slack and lateness), ``accumulators`` and ``bags`` (partial aggregates), ``aggregation`` (a box's calls together),
-``closing``, ``grid``, ``value_windows`` and ``tuple_windows`` (which tuples belong together, and when that is known).
+``order`` (slack and lateness), ``accumulators`` and ``bags`` (partial aggregates), ``aggregation`` (a box's calls
+together), ``closing``, ``grid``, ``value_windows`` and ``tuple_windows`` (which tuples belong together, and when that
+is known).
 """
 
 from aurora.boxes import (

@@ -56,7 +56,7 @@ class Interpolation:
         return values.cast(DOUBLE.to_polars()), nulled
 
     def at(self, points: Array, begin: Ints, end: Ints, axis: Array, samples: pl.DataFrame) -> list[pl.Series]:
-        """Every column's value at the points. Point i lies among the rows ``begin[i]`` to ``end[i]``, sorted by axis."""
+        """Every column's value at the points. Point i lies among rows ``begin[i]`` to ``end[i]``, sorted by axis."""
         return [self._column(name, points, begin, end, axis, samples.get_column(name)) for name in self._names]
 
     def _column(self, name: str, points: Array, begin: Ints, end: Ints, axis: Array, values: pl.Series) -> pl.Series:

@@ -36,8 +36,8 @@ SIDES = ("left", "right")
 class Join(Box):
     """All pairs for which ``on`` holds and whose order values differ by at most ``within``, each once.
 
-    The output has all columns, those on both sides prefixed ``left_`` and ``right_``, or those of ``compute``. A side may
-    be a dangling connection point; then every tuple of the other side is matched against its data.
+    The output has all columns, those on both sides prefixed ``left_`` and ``right_``, or those of ``compute``. A side
+    may be a dangling connection point; then every tuple of the other side is matched against its data.
 
     >>> from aurora.testing import run_rows
     >>> bids = [{"t": 1, "k": "a", "bid": 10.0}, {"t": 5, "k": "a", "bid": 11.0}]

@@ -50,8 +50,8 @@ def python_box(
 
     The class may have: ``open(schemas, **parameters)``; ``process(port, train)`` with a Polars frame, answering with a
     frame for the first port or a mapping of port to frame; ``on_time(now)`` with the clock as microseconds, called at
-    every multiple of ``tick``; ``snapshot()`` giving a frame and ``restore(frame)``. An answer has a row for every row of
-    the train, or a column ``__source`` that says which row of the train made each row of the answer come out.
+    every multiple of ``tick``; ``snapshot()`` giving a frame and ``restore(frame)``. An answer has a row for every row
+    of the train, or a column ``__source`` that says which row of the train made each row of the answer come out.
 
     ``partition_by`` is None if tuples do not meet, the columns that keep together what must meet, or empty for all.
     """
@@ -191,8 +191,8 @@ class PythonKernel(BaseKernel):
                 source = np.arange(frame.height)
             else:
                 raise UserCodeError(
-                    f"box {self._name}: {self._registered.name}.process answered {answer.height} rows to {frame.height}; "
-                    f"add a column {SOURCE} with the row of the train behind each, or answer one for one"
+                    f"box {self._name}: {self._registered.name}.process answered {frame.height} rows with "
+                    f"{answer.height}; add a column {SOURCE} with the row of the train behind each, or answer one for one"
                 )
             out[name].append(answer.hstack(frame.select("__order", "__clock", "__arrival")[source].get_columns()))
 

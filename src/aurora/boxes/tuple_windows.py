@@ -23,31 +23,31 @@ _NEVER = np.iinfo(np.int64).max
 class Entries:
     """What windows are made of: tuples, or runs of tuples folded into one. In each group they stand in order."""
 
+    partials: Partials
     codes: Ints
     first_value: Array
     last_value: Array
     order: Ints
     clock: Ints
-    partials: Partials
 
     def __len__(self) -> int:
         return len(self.codes)
 
     @classmethod
     def of(cls, rows: Rows, partials: Partials) -> Entries:
-        return cls(rows.codes, rows.values, rows.values, rows.hidden(ORDER), rows.hidden(CLOCK), partials)
+        return cls(partials, rows.codes, rows.values, rows.values, rows.hidden(ORDER), rows.hidden(CLOCK))
 
     def _arrays(self) -> tuple[Array, ...]:
         return self.codes, self.first_value, self.last_value, self.order, self.clock
 
     def at(self, rows: Ints) -> Entries:
-        return Entries(*(array[rows] for array in self._arrays()), take_partials(self.partials, rows))
+        return Entries(take_partials(self.partials, rows), *(array[rows] for array in self._arrays()))
 
     def followed_by(self, other: Entries) -> Entries:
         if not len(self):
             return other
         arrays = (np.concatenate(pair) for pair in zip(self._arrays(), other._arrays(), strict=True))
-        return Entries(*arrays, concat_partials([self.partials, other.partials]))
+        return Entries(concat_partials([self.partials, other.partials]), *arrays)
 
     _NAMES = ("code", "first_value", "last_value", "order", "clock")
 
@@ -57,11 +57,11 @@ class Entries:
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, aggregation: Aggregation) -> Entries:
-        return cls(*(frame.get_column(name).to_numpy() for name in cls._NAMES), aggregation.from_frame(frame))
+        return cls(aggregation.from_frame(frame), *(frame.get_column(name).to_numpy() for name in cls._NAMES))
 
 
 class Layout:
-    """Entries seen by group: ``place`` lists them one group after another; ``index`` numbers a group's from its first."""
+    """Entries by group: ``place`` lists them one group after another; ``index`` numbers a group's from its first."""
 
     def __init__(self, entries: Entries) -> None:
         self.place = stable_order(entries.codes)
@@ -98,7 +98,7 @@ class TupleWindows:
         self._advance = advance // self._pane
         self._timeout_us = timeout_us
         none = np.empty(0, np.int64)
-        nothing = Entries(none, values, values, none, none, aggregation.nothing)
+        nothing = Entries(aggregation.nothing, none, values, values, none, none)
         # The last entries of each group, which windows to come will hold, and the pane that each group is filling.
         self._tail = nothing
         self._filling = nothing
@@ -137,12 +137,12 @@ class TupleWindows:
         slots = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(entries)))
         first, last = layout.place[begins], layout.place[ends]
         folded = Entries(
+            self._aggregation.combine(take_partials(entries.partials, layout.place), slots, len(begins)),
             entries.codes[last],
             entries.first_value[first],
             entries.last_value[last],
             entries.order[last],
             entries.clock[last],
-            self._aggregation.combine(take_partials(entries.partials, layout.place), slots, len(begins)),
         )
         full = (count[ends] + 1) % self._pane == 0
         self._filled[:] = 0

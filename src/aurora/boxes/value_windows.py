@@ -141,7 +141,7 @@ class Empties:
         self, rows: Rows, origins: Origins, codes: Ints, windows: Ints, closing: Closing
     ) -> tuple[Ints, Ints, Ints] | None:
         """Codes, window numbers and releasing rows of the empty windows, given the full ones that closed now."""
-        groups = int(max(rows.codes.max(initial=-1), codes.max(initial=-1))) + 1
+        groups = int(np.concatenate((rows.codes, codes)).max(initial=-1)) + 1
         self._done = grown(self._done, groups, NEVER)
         self._newest = grown(self._newest, groups, -np.inf if not self._grid.whole else np.iinfo(np.int64).min)
         every = np.arange(len(self._done))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow as pa
 from aurora.errors import InputError
 from aurora.model.schema import Schema
 
-Table = pl.DataFrame | pa.Table | pa.RecordBatch | Sequence[Mapping[str, Any]]
+Table: TypeAlias = pl.DataFrame | Sequence[Mapping[str, Any]] | Any
 """What is taken as a table: Polars, Arrow, or a list of rows. A pandas frame converts with ``pl.from_pandas``."""
 
 

@@ -25,8 +25,8 @@ def run_rows(
 ) -> RunResult:
     """Runs a network (a model, a document, or YAML text) over rows and gives back everything it put out.
 
-    Without a clock column time stands still, at zero, unless ``wall`` is given. With ``snapshot_at``, after so many trains
-    every kernel's state is moved into a fresh kernel, which must not change anything.
+    Without a clock column time stands still, at zero, unless ``wall`` is given. With ``snapshot_at``, after so many
+    trains every kernel's state is moved into a fresh kernel, which must not change anything.
     """
     if isinstance(network, str):
         network = loads(network)
