@@ -8,7 +8,7 @@ into a window in pane order, so the result of a window does not depend on how th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,13 @@ State = tuple[Column, ...]
 _LOW_BITS = np.int64(0xFFFFFFFF)
 
 
-def take(state: State, rows: Ints) -> State:
-    return tuple(column[rows] for column in state)
+def take(state: State, rows: Any) -> State:
+    """The entries with these numbers. A column that a state holds twice is gathered once."""
+    taken: dict[int, Column] = {}
+    for column in state:
+        if id(column) not in taken:
+            taken[id(column)] = column[rows]
+    return tuple(taken[id(column)] for column in state)
 
 
 def concat(states: list[State]) -> State:
@@ -264,28 +269,45 @@ class Moments(Accumulator):
 
 
 class Pick(Accumulator):
-    """One of the values: first or last in the box's order, or the least or greatest of a text column."""
+    """One of the values: first or last in the box's order, or the least or greatest of a text column.
 
-    def __init__(self, *, last: bool, by_value: bool = False) -> None:
+    ``by`` says what decides: the place of the rows, which come in order; their order values; or the values themselves.
+    Numbers are kept as numbers, since they are gathered faster than other values.
+    """
+
+    def __init__(self, kind: Type, *, last: bool, by: Literal["place", "key", "value"]) -> None:
+        self._kind = kind
         self._last = last
-        self._by_value = by_value
+        self._by = by
+        self._numeric = kind.ordered
+        self.width = (2 if self._numeric else 1) + (by == "key")
 
     def lift(self, values: pl.Series, keys: Array) -> State:
-        return keys, values
+        state: State = (numbers(values, 0), is_valid(values)) if self._numeric else (values,)
+        return (*state, keys) if self._by == "key" else state
 
-    def _ranks(self, keys: Column, values: Column) -> Array:
-        if self._by_value:
-            assert isinstance(values, pl.Series)
-            return values.rank("dense").fill_null(0).to_numpy().astype(np.int64)
-        return np.asarray(keys)
+    def _valid(self, state: State) -> npt.NDArray[np.bool_]:
+        if self._numeric:
+            return np.asarray(state[1])
+        assert isinstance(state[0], pl.Series)
+        return is_valid(state[0])
+
+    def _ranks(self, state: State) -> Array | None:
+        """What the choice goes by; None for the place."""
+        if self._by == "place":
+            return None
+        if self._by == "key":
+            return np.asarray(state[-1])
+        assert isinstance(state[0], pl.Series)
+        return state[0].rank("dense").fill_null(0).to_numpy().astype(np.int64)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
-        keys, values = np.asarray(state[0]), state[1]
-        assert isinstance(values, pl.Series)
-        rows = np.flatnonzero(is_valid(values))
-        ranks = self._ranks(keys, values)[rows]
-        if len(ranks) > 1 and not bool((ranks[1:] >= ranks[:-1]).all()):
-            rows = rows[np.argsort(ranks, kind="stable")]
+        rows = np.flatnonzero(self._valid(state))
+        ranks = self._ranks(state)
+        if ranks is not None and len(rows) > 1:
+            ranks = ranks[rows]
+            if not bool((ranks[1:] >= ranks[:-1]).all()):
+                rows = rows[np.argsort(ranks, kind="stable")]
         if not self._last:
             rows = rows[::-1]
         chosen = np.full(size, -1, np.int64)
@@ -293,57 +315,69 @@ class Pick(Accumulator):
         return self._at(state, chosen)
 
     def _at(self, state: State, chosen: Ints) -> State:
-        keys, values = np.asarray(state[0]), state[1]
-        assert isinstance(values, pl.Series)
-        if not len(keys):
-            return np.zeros(len(chosen), keys.dtype), pl.Series([None] * len(chosen), dtype=values.dtype)
+        """The states of the chosen rows; nothing where the choice is -1."""
         none = chosen < 0
-        safe = np.where(none, 0, chosen)
-        picked = values[safe]
-        return keys[safe], picked.set(pl.Series(none), None) if none.any() else picked
+        if not none.any():
+            return take(state, chosen)
+        if not len(state[0]):
+            empty = pl.Series([None] * len(chosen), dtype=self._kind.to_polars())
+            return self.lift(
+                empty, np.zeros(len(chosen), np.asarray(state[-1]).dtype if self._by == "key" else np.int64)
+            )
+        picked = list(take(state, np.where(none, 0, chosen)))
+        if self._numeric:
+            picked[1] = np.asarray(picked[1]) & ~none
+        else:
+            assert isinstance(picked[0], pl.Series)
+            picked[0] = picked[0].set(pl.Series(none), None)
+        return tuple(picked)
 
     def scan(self, state: State, starts: Ints) -> State:
-        keys, values = state
-        assert isinstance(values, pl.Series)
-        rows, width = np.arange(len(values)), len(values) + 1
-        ranks = np.unique(self._ranks(keys, values), return_inverse=True)[1]
-        # The best so far by (rank, position), packed into one integer.
+        valid = self._valid(state)
+        rows, width = np.arange(len(valid)), len(valid) + 1
+        ranks = self._ranks(state)
+        scores = rows if ranks is None else np.unique(ranks, return_inverse=True)[1] * width + rows
+        # The best so far by (rank, place), packed into one integer.
         nothing = -1 if self._last else np.iinfo(np.int64).max
-        scores = np.where(is_valid(values), ranks * width + rows, nothing)
-        best = accumulate(np.maximum if self._last else np.minimum, scores, starts)
-        chosen = np.where(best == nothing, -1, best % width)
-        return self._at(state, chosen)
+        best = accumulate(np.maximum if self._last else np.minimum, np.where(valid, scores, nothing), starts)
+        return self._at(state, np.where(best == nothing, -1, best % width))
 
     def final(self, state: State) -> pl.Series:
-        assert isinstance(state[1], pl.Series)
-        return state[1]
+        if self._numeric:
+            return restored(np.asarray(state[0]), ~np.asarray(state[1]), self._kind)
+        assert isinstance(state[0], pl.Series)
+        return state[0]
 
 
 class Delta(Accumulator):
     """Last minus first, in the box's order."""
 
-    def __init__(self, argument: Type, result: Type) -> None:
-        self._integer = argument != DOUBLE
+    def __init__(self, argument: Type, result: Type, *, by: Literal["place", "key"]) -> None:
         self._result = result
-        self._first = Pick(last=False)
-        self._last = Pick(last=True)
+        self._first = Pick(argument, last=False, by=by)
+        self._last = Pick(argument, last=True, by=by)
+
+    def _split(self, state: State) -> tuple[State, State]:
+        return state[: self._first.width], state[self._first.width :]
 
     def lift(self, values: pl.Series, keys: Array) -> State:
         return self._first.lift(values, keys) * 2
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
-        return self._first.combine(state[:2], slots, size) + self._last.combine(state[2:], slots, size)
+        first, last = self._split(state)
+        return self._first.combine(first, slots, size) + self._last.combine(last, slots, size)
 
     def scan(self, state: State, starts: Ints) -> State:
-        return self._first.scan(state[:2], starts) + self._last.scan(state[2:], starts)
+        first, last = self._split(state)
+        return self._first.scan(first, starts) + self._last.scan(last, starts)
 
     def final(self, state: State) -> pl.Series:
-        first, last = self._first.final(state[:2]), self._last.final(state[2:])
-        missing = ~is_valid(first)
-        low, high = numbers(first, 0), numbers(last, 0)
+        (low, valid, *_), (high, *_) = self._split(state)
+        low, high = np.asarray(low), np.asarray(high)
+        missing = ~np.asarray(valid)
         with np.errstate(over="ignore", invalid="ignore"):
             difference = high - low
-        if self._integer:
+        if difference.dtype == np.int64:
             # The sign of a difference is that of high < low, unless it overflowed.
             missing |= (difference < 0) != (high < low)
         return restored(difference, missing, self._result)

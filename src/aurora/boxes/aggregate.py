@@ -123,7 +123,7 @@ class Aggregate(OrderedBox):
     def _key_type(self, order: Type) -> Any:
         """First and last go by order value where rows are folded as they come, else by place."""
         by_value = self.shape().value_based and not isinstance(self.slack, Tuples)
-        return numpy_type(order) if by_value else np.int64
+        return numpy_type(order) if by_value else None
 
 
 class AggregateKernel(BaseKernel):
@@ -220,9 +220,7 @@ class AggregateKernel(BaseKernel):
                 late.add(rows, early)
                 rows = rows.only(~early)
         self._appearance.note(rows.codes)
-        # Without time slack rows come in order, and the place of a row tells what is first and last.
-        keys = np.zeros(len(rows), np.int64) if self._gate is None else rows.values
-        partials, nulled = self._aggregation.lift(rows.frame, keys)
+        partials, nulled = self._aggregation.lift(rows.frame, rows.values)
         if isinstance(windows, TupleWindows):
             results = windows.add(rows, partials, progress)
         else:
@@ -239,29 +237,31 @@ class AggregateKernel(BaseKernel):
             nulled += faults
         return Emission(trains, late=late.count, nulled=nulled)
 
-    def _train(self, results: Results) -> tuple[Train, int]:
+    def _sorted(self, results: Results) -> Results:
         """The windows in the order in which they come out: by what made them, then window start, then group."""
-        ranks = self._appearance.of(results.codes)
-        starts = results.starts
+        row, starts = results.row, results.starts
         if results.timed_out.any():
-            rank_first = np.where(results.timed_out, 0, starts)
-            keys = (starts, ranks, rank_first, results.row, ~results.timed_out, results.clock, results.order)
-            order = np.lexsort(keys)
-        else:
-            order = sorting(results.row, starts, ranks)
-        codes, starts, ends = results.codes[order], starts[order], results.ends[order]
-        partials = [tuple(column[order] for column in state) for state in results.partials]
+            ranks = self._appearance.of(results.codes)
+            start_first = np.where(results.timed_out, 0, starts)
+            keys = (starts, ranks, start_first, row, ~results.timed_out, results.clock, results.order)
+            return results.at(np.lexsort(keys))
+        if bool((row[1:] > row[:-1]).all()):
+            return results
+        return results.at(sorting(row, starts, self._appearance.of(results.codes)))
+
+    def _train(self, results: Results) -> tuple[Train, int]:
+        results = self._sorted(results)
         name = "__order_value" if self._order_by is None else self._order_by
-        start_column = order_series(name, starts, self._order)
+        start_column = order_series(name, results.starts, self._order)
         visible, nulled = self._aggregation.columns(
-            partials,
-            self._groups.keys_of(codes),
+            results.partials,
+            self._groups.keys_of(results.codes),
             start_column if self._window.value_based else None,
-            timed_out=results.timed_out[order],
-            bounds=(start_column, order_series(name, ends, self._order)),
+            timed_out=results.timed_out,
+            bounds=(start_column, order_series(name, results.ends, self._order)),
         )
-        arrivals = self._aggregation.arrivals(partials)
-        return Train.of(visible, results.order[order], results.clock[order], arrivals), nulled
+        arrivals = self._aggregation.arrivals(results.partials)
+        return Train.of(visible, results.order, results.clock, arrivals), nulled
 
     def _flush(self, progress: Progress) -> Emission:
         emissions = []

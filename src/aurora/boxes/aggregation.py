@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +42,12 @@ Partials = list[State]
 """One state per aggregate call; the first entry is the earliest arrival time."""
 
 
-def accumulator_for(call: AggregateCall) -> Accumulator:
-    """How a call is computed, by its function and its argument's type."""
+def accumulator_for(call: AggregateCall, *, by_key: bool) -> Accumulator:
+    """How a call is computed, by its function and its argument's type.
+
+    With ``by_key`` first and last go by order values, else by the place of the rows.
+    """
+    by: Literal["place", "key"] = "key" if by_key else "place"
     argument = BOOL if call.argument is None else call.argument.type
     match call.function:
         case "count_all" | "count":
@@ -52,15 +56,15 @@ def accumulator_for(call: AggregateCall) -> Accumulator:
             average = call.function == "avg"
             return DoubleSum(average=average) if argument == DOUBLE else IntegerSum(argument, average=average)
         case "min" | "max" if argument in (STRING, BINARY):
-            return Pick(last=call.function == "max", by_value=True)
+            return Pick(argument, last=call.function == "max", by="value")
         case "min" | "max":
             return Extreme(argument, greatest=call.function == "max")
         case "bool_and" | "bool_or":
             return Extreme(BOOL, greatest=call.function == "bool_or")
         case "first" | "any_value" | "last":
-            return Pick(last=call.function == "last")
+            return Pick(argument, last=call.function == "last", by=by)
         case "delta":
-            return Delta(argument, call.type)
+            return Delta(argument, call.type, by=by)
         case "stddev" | "variance":
             return Moments(root=call.function == "stddev")
         case "count_distinct":
@@ -70,9 +74,9 @@ def accumulator_for(call: AggregateCall) -> Accumulator:
         case "quantile":
             return bags.quantile(call.type, call.parameters[0])
         case "collect":
-            return bags.collected(call.type)
+            return bags.collected(call.type, by_key=by_key)
         case name:
-            return bags.user_defined(call.type, name)
+            return bags.user_defined(call.type, name, by_key=by_key)
 
 
 def _argument(call: AggregateCall) -> Scalar | Compiled | None:
@@ -91,10 +95,12 @@ class Aggregation:
     """All aggregate calls of one box."""
 
     def __init__(
-        self, aggregates: Aggregates, schema: Schema, grouping: Sequence[str], keys: npt.DTypeLike = np.int64
+        self, aggregates: Aggregates, schema: Schema, grouping: Sequence[str], keys: npt.DTypeLike | None = None
     ) -> None:
+        """``keys`` is the type of the order values that first and last go by; None if rows come in order."""
+        by_key = keys is not None
         self._accumulators: list[Accumulator] = [Earliest()]
-        self._accumulators += [accumulator_for(call) for call in aggregates.calls]
+        self._accumulators += [accumulator_for(call, by_key=by_key) for call in aggregates.calls]
         self._slots = [call.slot for call in aggregates.calls]
         arguments = {call.slot: _argument(call) for call in aggregates.calls}
         self._arguments = Projection({s: c for s, c in arguments.items() if c is not None}, keep=(ARRIVAL,))
@@ -108,7 +114,7 @@ class Aggregation:
         self.needs = sorted({name for scalar in arguments_of for name in scalar.columns})
         """The input columns that the calls read."""
         empty = pl.DataFrame(schema={**schema.to_polars(), ARRIVAL: pl.Int64()})
-        self.nothing: Partials = self.lift(empty, np.empty(0, keys))[0]
+        self.nothing: Partials = self.lift(empty, np.empty(0, keys or np.int64))[0]
         """Partials of no row at all."""
 
     def lift(self, frame: pl.DataFrame, keys: Array) -> tuple[Partials, int]:

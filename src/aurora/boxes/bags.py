@@ -121,14 +121,14 @@ def quantile(kind: Type, q: float) -> Accumulator:
     return Bag(kind, finish)
 
 
-def collected(kind: Type) -> Accumulator:
+def collected(kind: Type, *, by_key: bool) -> Accumulator:
     def finish(lists: pl.Series) -> pl.Series:
         return lists.set(lists.list.len() == 0, None)
 
-    return Bag(kind, finish, ordered=True)
+    return Bag(kind, finish, ordered=by_key)
 
 
-def user_defined(kind: Type, name: str) -> Accumulator:
+def user_defined(kind: Type, name: str, *, by_key: bool) -> Accumulator:
     """The operator's own aggregate, applied to the values of each cell in the box's order."""
     aggregate = AGGREGATES[name].cls()
 
@@ -148,4 +148,4 @@ def user_defined(kind: Type, name: str) -> Accumulator:
     def finish(lists: pl.Series) -> pl.Series:
         return pl.Series([value_of(values) for values in lists], dtype=kind.to_polars(), strict=False)
 
-    return Bag(kind, finish, ordered=True)
+    return Bag(kind, finish, ordered=by_key)

@@ -18,7 +18,7 @@ from aurora.model.box import OUT, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import Names, QuantityField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import NOTHING, Emission, Progress, Train
+from aurora.model.train import NOTHING, Emission, Progress, Train, rows_at
 from aurora.model.window import check_quantity
 
 
@@ -89,7 +89,7 @@ class BSortKernel(BaseKernel):
             return Emission({OUT: Train(leaving.frame)})
         both = Rows.concat([leaving, *passed])
         by_place = np.argsort(np.concatenate([part.places for part in [leaving, *passed]]), kind="stable")
-        return Emission({OUT: Train(both.frame[by_place])})
+        return Emission({OUT: Train(rows_at(both.frame, by_place))})
 
     def advance(self, progress: Progress) -> Emission:
         if not progress.end:

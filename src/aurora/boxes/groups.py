@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 
 from aurora.model.schema import Schema
-from aurora.model.train import Ints
+from aurora.model.train import Ints, rows_at
 
 
 class Coder:
@@ -86,7 +86,7 @@ class GroupIndex:
         return codes
 
     def keys_of(self, codes: Ints) -> pl.DataFrame:
-        return self.keys[codes] if self._columns else pl.DataFrame()
+        return rows_at(self.keys, codes) if self._columns else pl.DataFrame()
 
     def load(self, keys: pl.DataFrame) -> None:
         """Takes over the groups of a snapshot, with the codes they had."""

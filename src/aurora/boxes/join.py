@@ -16,7 +16,7 @@ from aurora.boxes.keys import PairKeys
 from aurora.boxes.late import Late
 from aurora.boxes.memory import NO_KEY, Memory, Run
 from aurora.boxes.merge import Merge
-from aurora.boxes.order import CountSlack, Gate, Rows
+from aurora.boxes.order import CountSlack, Gate, Rows, merged_places
 from aurora.boxes.ordered import amount, check_order_column, numpy_type
 from aurora.boxes.segments import Array, sorting
 from aurora.errors import Report
@@ -25,7 +25,18 @@ from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import QuantityField
 from aurora.model.quantities import Quantity, Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import ARRIVAL, CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train
+from aurora.model.train import (
+    ARRIVAL,
+    CLOCK,
+    NOTHING,
+    ORDER,
+    Emission,
+    Ints,
+    Progress,
+    Train,
+    rows_at,
+    rows_where,
+)
 from aurora.model.types import BOOL, Type
 from aurora.model.window import check_quantity
 
@@ -190,7 +201,7 @@ class Matcher:
 
     def rows(self, port: int, rows: Rows) -> Rows:
         """The rows with the columns that are needed and the codes of their keys."""
-        columns = [rows.frame.get_column(name) for name in [*self.needs[port], *HIDDEN]]
+        columns = [rows.frame.get_column(name) for name in [*self.needs[port], ARRIVAL]]
         return Rows(pl.DataFrame(columns), self.keys.codes(port, rows.frame), rows.values)
 
     def search(self, probes: Run, run: Run) -> tuple[Any, Any]:
@@ -211,33 +222,24 @@ class Matcher:
             of, rows = of[near], rows[near]
         return probes.layout[of], rows
 
-    def emit(self, left: pl.DataFrame, right: pl.DataFrame, released_by_left: Any, partner: Any, at: Any) -> Emission:
-        """The pairs that satisfy the rest of the condition, in order of what released them and then of the partner."""
-        joined = _beside(left, right)
-        sides = np.asarray(released_by_left)
-        hidden = {
-            name: np.where(sides, left.get_column(name).to_numpy(), right.get_column(name).to_numpy())
-            for name in (ORDER, CLOCK)
-        }
-        hidden[ARRIVAL] = np.minimum(left.get_column(ARRIVAL).to_numpy(), right.get_column(ARRIVAL).to_numpy())
-        joined = joined.with_columns(pl.Series(name, values) for name, values in hidden.items())
+    def emit(self, sides: Sequence[pl.DataFrame], pairs: Sequence[Ints], order: Ints, clock: Ints) -> Emission:
+        """The pairs that satisfy the rest of the condition. ``pairs`` has rows of both sides, in output order."""
+        frames = [rows_at(frame, rows) for frame, rows in zip(sides, pairs, strict=True)]
+        arrival = np.minimum(*(frame.get_column(ARRIVAL).to_numpy() for frame in frames))
+        columns = [
+            frame.get_column(name).alias(f"{side}.{name}")
+            for side, frame, names in zip(SIDES, frames, self.needs, strict=True)
+            for name in names
+        ]
+        joined = Train.of(pl.DataFrame(columns), order, clock, arrival).frame
         nulled = 0
-        order = sorting(at, partner)
         if self._condition is not None:
             matches, nulled = self._condition(joined)
-            order = order[matches.get_column("match").fill_null(False).to_numpy()[order]]
-        if not len(order):
+            joined = rows_where(joined, matches.to_series())
+        if not joined.height:
             return Emission({}, nulled=nulled)
-        frame, faults = self._output(joined[order])
+        frame, faults = self._output(joined)
         return Emission({OUT: Train(frame)}, nulled=nulled + faults)
-
-
-def _beside(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
-    visible = [
-        frame.drop(HIDDEN).rename(lambda name, side=side: f"{side}.{name}")  # type: ignore[misc]
-        for side, frame in zip(SIDES, (left, right), strict=True)
-    ]
-    return pl.concat(visible, how="horizontal")
 
 
 class Side:
@@ -334,36 +336,49 @@ class JoinKernel(BaseKernel):
 
     def _match(self, delivered: Sequence[tuple[Rows, Late]]) -> Emission:
         rows = [self._matcher.rows(port, new) for port, (new, _) in enumerate(delivered)]
-        place = _places(rows[0], rows[1])
+        places, order, clock = merged_places(*(new for new, _ in delivered))
         memories = [side.memory for side in self._sides]
         fresh = [memory.run_of(new) for memory, new in zip(memories, rows, strict=True)]
-        found: list[tuple[pl.DataFrame, pl.DataFrame, Any, Any, Any]] = []
-        for run in [*memories[1].runs, fresh[1]]:
-            of, partner = self._matcher.search(fresh[0], run)
-            if len(of):
-                at = place[0][of]
-                by_left = np.ones(len(of), bool)
-                serial = run.serial[partner]
-                if run is fresh[1]:
-                    by_left = at > place[1][partner]
-                    serial = np.where(by_left, serial, fresh[0].serial[of])
-                    at = np.maximum(at, place[1][partner])
-                found.append((rows[0].frame[of], run.rows.frame[partner], by_left, serial, at))
-        for run in memories[0].runs:
-            of, partner = self._matcher.search(fresh[1], run)
-            if len(of):
-                by_left = np.zeros(len(of), bool)
-                found.append((run.rows.frame[partner], rows[1].frame[of], by_left, run.serial[partner], place[1][of]))
-        self._remember(fresh)
+        found = [self._pairs(memories, fresh, places), self._pairs(memories[::-1], fresh[::-1], places[::-1], old=True)]
+        sources = [[fresh[port], *memories[port].runs] for port in (0, 1)]
         late = [side_late for _, side_late in delivered]
-        n_late = sum(side_late.count for side_late in late)
         trains = late[0].trains("late_left") | late[1].trains("late_right")
+        own, other, at, serial = zip(*found, strict=True)
+        left, right = np.concatenate((own[0], other[1])), np.concatenate((other[0], own[1]))
+        emission = NOTHING
+        if len(left):
+            at_all = np.concatenate(at)
+            out = sorting(at_all, np.concatenate(serial))
+            frames = [pl.concat([run.rows.frame for run in runs], rechunk=True) for runs in sources]
+            emission = self._matcher.emit(frames, (left[out], right[out]), order[at_all[out]], clock[at_all[out]])
+        self._remember(fresh)
+        counted = late[0].count + late[1].count
+        return Emission({**emission.trains, **trains}, late=counted, nulled=emission.nulled)
+
+    def _pairs(
+        self, memories: Sequence[Memory], fresh: Sequence[Run], places: Sequence[Ints], *, old: bool = False
+    ) -> tuple[Ints, Ints, Ints, Ints]:
+        """Pairs of one side's new rows with the other side's remembered rows and, unless ``old``, its new ones.
+
+        Gives the rows of both, counted from the new rows on through the runs, the place of the row that completed each
+        pair, and the serial number of the other one.
+        """
+        found = []
+        base = len(fresh[1])
+        for run in memories[1].runs:
+            of, partner = self._matcher.search(fresh[0], run)
+            found.append((of, base + partner, places[0][of], run.serial[partner]))
+            base += len(run)
+        if not old:
+            of, partner = self._matcher.search(fresh[0], fresh[1])
+            at, other = places[0][of], places[1][partner]
+            serial = np.where(at > other, fresh[1].serial[partner], fresh[0].serial[of])
+            found.append((of, partner, np.maximum(at, other), serial))
         if not found:
-            return Emission(trains, late=n_late)
-        left, right = (pl.concat([pair[i] for pair in found], rechunk=True) for i in (0, 1))
-        by_left, serial, at = (np.concatenate([pair[i] for pair in found]) for i in (2, 3, 4))
-        emission = self._matcher.emit(left, right, by_left, serial, at)
-        return Emission({**emission.trains, **trains}, late=n_late, nulled=emission.nulled)
+            none = np.empty(0, np.int64)
+            return none, none, none, none
+        own, others, at, serial = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return own, others, at, serial
 
     def _remember(self, fresh: Sequence[Run]) -> None:
         """A row leaves memory when the other side's order shows that it can match no more."""
@@ -388,22 +403,12 @@ class JoinKernel(BaseKernel):
         self._matcher.keys.recode([side.memory for side in self._sides])
 
 
-def _places(left: Rows, right: Rows) -> tuple[Any, Any]:
-    """The place of every new row in the merged order of both sides."""
-    order = np.concatenate((left.hidden(ORDER), right.hidden(ORDER)))
-    clock = np.concatenate((left.hidden(CLOCK), right.hidden(CLOCK)))
-    place = np.empty(len(order), np.int64)
-    place[sorting(order, clock)] = np.arange(len(order))
-    return place[: len(left)], place[len(left) :]
-
-
 class StaticJoinKernel(BaseKernel):
     """A stream against data that does not move; nothing needs remembering, and nothing is late."""
 
     def __init__(self, box: Join, matcher: Matcher, static_port: int, data: pl.DataFrame) -> None:
         self._matcher = matcher
         self._columns = box.order_columns()
-        self._port = static_port
         far = np.full(data.height, np.iinfo(np.int64).max)
         self._run = self._run_of(static_port, Train.of(data, far, far, far).frame)
 
@@ -420,7 +425,10 @@ class StaticJoinKernel(BaseKernel):
         of, rows = self._matcher.search(probes, self._run)
         if not len(of):
             return NOTHING
-        live, static = probes.rows.frame[of], self._run.rows.frame[rows]
-        by_left = np.full(len(of), self._port == 1)
-        left, right = (live, static) if self._port == 1 else (static, live)
-        return self._matcher.emit(left, right, by_left, rows, of)
+        in_order = sorting(of, rows)
+        of, rows = of[in_order], rows[in_order]
+        live, static = probes.rows.frame, self._run.rows.frame
+        order, clock = train.hidden(ORDER)[of], train.hidden(CLOCK)[of]
+        if port == 0:
+            return self._matcher.emit((live, static), (of, rows), order, clock)
+        return self._matcher.emit((static, live), (rows, of), order, clock)

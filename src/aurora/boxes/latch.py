@@ -108,7 +108,7 @@ class LatchKernel(BaseKernel):
         trains = late.trains(LATE)
         if not len(rows):
             return Emission(trains, late=late.count)
-        partials, nulled = self._aggregation.lift(rows.frame, np.zeros(len(rows), np.int64))
+        partials, nulled = self._aggregation.lift(rows.frame, rows.values)
         known = len(self._counts)
         groups = max(known, int(rows.codes.max(initial=-1)) + 1)
         if groups > known:

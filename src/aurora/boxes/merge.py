@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import polars as pl
 
 from aurora.boxes.segments import sorting
-from aurora.model.train import CLOCK, ORDER, Train
+from aurora.model.train import CLOCK, ORDER, Train, rows_at
 
 
 def in_order(train: Train) -> Train:
     """The train's tuples in arc order; those with the same place stay as they stand."""
-    return Train(train.frame[sorting(train.hidden(ORDER), train.hidden(CLOCK))])
+    return Train(rows_at(train.frame, sorting(train.hidden(ORDER), train.hidden(CLOCK))))
 
 
 class Merge:

@@ -16,7 +16,7 @@ import polars as pl
 
 from aurora.boxes.groups import grown
 from aurora.boxes.segments import Array, accumulate, sorting, stable_order, starts_of
-from aurora.model.train import CLOCK, ORDER, Ints, rows_where
+from aurora.model.train import CLOCK, ORDER, Ints, rows_at, rows_where
 
 Bools = npt.NDArray[np.bool_]
 _SERIAL = "__serial"
@@ -41,8 +41,11 @@ class Rows:
     def places(self) -> Ints:
         return np.arange(len(self)) if self.place is None else self.place
 
-    def at(self, rows: Any) -> Rows:
-        return Rows(self.frame[rows], self.codes[rows], self.values[rows], self.places[rows])
+    def at(self, rows: Ints) -> Rows:
+        return Rows(rows_at(self.frame, rows), self.codes[rows], self.values[rows], self.places[rows])
+
+    def none(self) -> Rows:
+        return Rows(self.frame.clear(), self.codes[:0], self.values[:0])
 
     def only(self, mask: Bools) -> Rows:
         if mask.all():
@@ -81,6 +84,16 @@ class Rows:
         )
 
 
+def merged_places(one: Rows, other: Rows) -> tuple[tuple[Ints, Ints], Ints, Ints]:
+    """The place of every row in the merged order of two streams, and the numbers and clocks at these places."""
+    order = np.concatenate((one.hidden(ORDER), other.hidden(ORDER)))
+    clock = np.concatenate((one.hidden(CLOCK), other.hidden(CLOCK)))
+    layout = sorting(order, clock)
+    place = np.empty(len(order), np.int64)
+    place[layout] = np.arange(len(order))
+    return (place[: len(one)], place[len(one) :]), order[layout], clock[layout]
+
+
 class Delivery(Protocol):
     """Takes rows as they come; gives those that the box may take now, and those that are out of order."""
 
@@ -97,7 +110,7 @@ class AsTheyCome:
     """Order by arrival: nothing waits and nothing is late."""
 
     def push(self, rows: Rows) -> tuple[Rows, Rows]:
-        return rows, rows.at(slice(0, 0))
+        return rows, rows.none()
 
     def flush(self, order: int, clock: int) -> tuple[Rows, Rows] | None:
         return None
@@ -310,7 +323,7 @@ class TimeSlack:
         if held is None:
             return None
         released = held.at(np.argsort(held.values, kind="stable")).flushed(order, clock)
-        return released, released.at(slice(0, 0))
+        return released, released.none()
 
     def state(self) -> dict[str, pl.DataFrame]:
         return {"buffer": pl.DataFrame() if self._held is None else self._held.to_frame(), "gate": self._gate.state()}

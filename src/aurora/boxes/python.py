@@ -192,7 +192,7 @@ class PythonKernel(BaseKernel):
             else:
                 raise UserCodeError(
                     f"box {self._name}: {self._registered.name}.process answered {frame.height} rows with "
-                    f"{answer.height}; add a column {SOURCE} with the row of the train behind each, or answer one for one"
+                    f"{answer.height}; answer one for one, or add a column {SOURCE} with the row behind each"
                 )
             out[name].append(answer.hstack(frame.select("__order", "__clock", "__arrival")[source].get_columns()))
 

@@ -22,7 +22,7 @@ from aurora.boxes.interpolation import Interpolation
 from aurora.boxes.kernel import BaseKernel, check_columns, typed_aggregates
 from aurora.boxes.late import Late
 from aurora.boxes.merge import Merge
-from aurora.boxes.order import CountSlack, Gate, Rows
+from aurora.boxes.order import CountSlack, Gate, Rows, merged_places
 from aurora.boxes.ordered import amount, check_order_column, check_unique, numpy_type
 from aurora.boxes.segments import Array, repeat_ranges, search, sorting, stable_order
 from aurora.errors import Report
@@ -31,7 +31,7 @@ from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import Names, QuantityField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import ARRIVAL, CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train
+from aurora.model.train import ARRIVAL, NOTHING, Emission, Ints, Progress, Train
 from aurora.model.types import DOUBLE, Type
 from aurora.model.window import check_quantity
 
@@ -234,7 +234,7 @@ class ResampleKernel(BaseKernel):
 
     def _take(self, delivered: Sequence[tuple[Rows, Late, Array]]) -> Emission:
         (pace, late_pace, _), (data, late_data, progress) = delivered
-        places, order, clock = _merged(pace, data)
+        places, order, clock = merged_places(pace, data)
         self._appearance.note(data.codes)
         before, now = self._note_passed(data)
         nulled = self._remember(data)
@@ -416,13 +416,3 @@ class ResampleKernel(BaseKernel):
         for name, source, waiting in zip(("pace_input", "data_input"), self._inputs, self._waiting, strict=True):
             source.load(part(state, name))
             waiting.load(part(state, f"{name}_waiting"))
-
-
-def _merged(pace: Rows, data: Rows) -> tuple[tuple[Ints, Ints], Ints, Ints]:
-    """The place of every new row in the merged order of both inputs, and the numbers and clocks at these places."""
-    order = np.concatenate((pace.hidden(ORDER), data.hidden(ORDER)))
-    clock = np.concatenate((pace.hidden(CLOCK), data.hidden(CLOCK)))
-    layout = sorting(order, clock)
-    place = np.empty(len(order), np.int64)
-    place[layout] = np.arange(len(order))
-    return (place[: len(pace)], place[len(pace) :]), order[layout], clock[layout]

@@ -33,6 +33,18 @@ class Results:
     row: Ints
     timed_out: Bools
 
+    def at(self, entries: Ints) -> Results:
+        return Results(
+            self.codes[entries],
+            self.starts[entries],
+            self.ends[entries],
+            take_partials(self.partials, entries),
+            self.order[entries],
+            self.clock[entries],
+            self.row[entries],
+            self.timed_out[entries],
+        )
+
     def at_rows(self, row: Ints, timed_out: Bools | None = None) -> Results:
         """The same windows with the rows that made them come out, and which of them timed out."""
         return replace(self, row=row, timed_out=self.timed_out if timed_out is None else timed_out)
@@ -178,9 +190,9 @@ class Empties:
         if later.any():
             place = search(row_codes, running, of[later], window_ends[later])
             passed[later] = layout[place] if len(layout) else 0
-        last = max(len(closing.order) - 1, 0)
+        last_row = max(len(closing.order) - 1, 0)
         reached = closing.rows_reaching(of, window_ends)
-        return of, numbers, np.minimum(np.maximum(reached, passed), last)
+        return of, numbers, np.minimum(np.maximum(reached, passed), last_row)
 
     def state(self) -> pl.DataFrame:
         size = max(len(self._done), len(self._newest))

@@ -36,6 +36,11 @@ def rows_where(frame: pl.DataFrame, mask: npt.NDArray[np.bool_] | pl.Series) -> 
     return pl.DataFrame([column.filter(chosen) for column in frame.get_columns()])
 
 
+def rows_at(frame: pl.DataFrame, rows: Ints) -> pl.DataFrame:
+    """The rows with these numbers, in that order."""
+    return frame[pl.Series(rows.astype(np.uint32))]
+
+
 @dataclass(frozen=True)
 class Train:
     """Tuples in arc order. ``frame`` has the visible columns first, then the hidden ones."""

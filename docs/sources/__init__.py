@@ -1,0 +1,1 @@
+"""What the generated pages are made of: one module per kind of page, and what it says beside the code as YAML."""
