@@ -145,7 +145,7 @@ def _python(example: str) -> str:
     """The classes and functions that an example registers, as code to read."""
     parsed = doctest.DocTestParser().get_examples(example)
     registering = [part.source.rstrip() for part in parsed if part.source.startswith("@")]
-    return "\n\n".join(["import aurora as au", "import polars as pl", *registering]) if registering else ""
+    return "\n\n".join(["import polars as pl\n\nimport aurora as au", *registering]) if registering else ""
 
 
 def _run(said: Mapping[str, Any]) -> Shown:

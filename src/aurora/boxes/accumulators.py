@@ -8,7 +8,7 @@ into a window in pane order, so the result of a window does not depend on how th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -78,7 +78,12 @@ def restored(physical: Array, missing: npt.NDArray[np.bool_], kind: Type) -> pl.
 
 
 class Accumulator(ABC):
-    """How one aggregate call is computed. ``keys`` are order values, for accumulators that follow the box's order."""
+    """How one aggregate call is computed. ``keys`` are order values, for accumulators that follow the box's order.
+
+    ``bounded`` says that a state does not grow with what was folded into it, so that running folds are cheap.
+    """
+
+    bounded: ClassVar[bool] = True
 
     @abstractmethod
     def lift(self, values: pl.Series, keys: Array) -> State:
@@ -89,8 +94,8 @@ class Accumulator(ABC):
         """Entries folded into ``size`` slots, in the order in which they stand."""
 
     @abstractmethod
-    def scan(self, state: State, starts: Ints) -> State:
-        """The running fold within each segment of entries."""
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
+        """The running fold within each segment of entries, from its first entry on or from its last one back."""
 
     @abstractmethod
     def final(self, state: State) -> pl.Series:
@@ -108,8 +113,8 @@ class Earliest(Accumulator):
         np.minimum.at(least, slots, np.asarray(state[0]))
         return (least,)
 
-    def scan(self, state: State, starts: Ints) -> State:
-        return (accumulate(np.minimum, np.asarray(state[0]), starts),)
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
+        return (accumulate(np.minimum, np.asarray(state[0]), starts, reverse=reverse),)
 
     def final(self, state: State) -> pl.Series:
         return pl.Series(state[0])
@@ -122,15 +127,18 @@ class Count(Accumulator):
     def combine(self, state: State, slots: Ints, size: int) -> State:
         return (sums(slots, size, np.asarray(state[0])),)
 
-    def scan(self, state: State, starts: Ints) -> State:
-        return (running_sum(state[0], starts),)
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
+        return (running_sum(state[0], starts, reverse=reverse),)
 
     def final(self, state: State) -> pl.Series:
         return pl.Series(state[0])
 
 
-def running_sum(values: Column, starts: Ints) -> Array:
+def running_sum(values: Column, starts: Ints, *, reverse: bool = False) -> Array:
     """Running sums of integers within segments; integers are exact, so a difference of two running sums will do."""
+    if reverse:
+        ends = np.append(starts[1:], len(values))
+        return running_sum(np.asarray(values)[::-1], (len(values) - ends)[::-1])[::-1]
     total: Array = np.cumsum(np.asarray(values))
     before = np.where(starts > 0, total[starts - 1], 0)
     result: Array = total - np.repeat(before, np.diff(starts, append=len(total)))
@@ -149,8 +157,10 @@ class DoubleSum(Accumulator):
     def combine(self, state: State, slots: Ints, size: int) -> State:
         return np.bincount(slots, np.asarray(state[0]), size), sums(slots, size, np.asarray(state[1]))
 
-    def scan(self, state: State, starts: Ints) -> State:
-        return accumulate(np.add, np.asarray(state[0]), starts), running_sum(state[1], starts)
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
+        return accumulate(np.add, np.asarray(state[0]), starts, reverse=reverse), running_sum(
+            state[1], starts, reverse=reverse
+        )
 
     def final(self, state: State) -> pl.Series:
         total, n = np.asarray(state[0]), np.asarray(state[1])
@@ -172,8 +182,8 @@ class IntegerSum(Accumulator):
     def combine(self, state: State, slots: Ints, size: int) -> State:
         return tuple(sums(slots, size, np.asarray(column)) for column in state)
 
-    def scan(self, state: State, starts: Ints) -> State:
-        return tuple(running_sum(column, starts) for column in state)
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
+        return tuple(running_sum(column, starts, reverse=reverse) for column in state)
 
     def final(self, state: State) -> pl.Series:
         high, low, n = (np.asarray(column) for column in state)
@@ -207,8 +217,10 @@ class Extreme(Accumulator):
         self._ufunc.at(best, slots, state[0])
         return best, sums(slots, size, np.asarray(state[1]))
 
-    def scan(self, state: State, starts: Ints) -> State:
-        return accumulate(self._ufunc, np.asarray(state[0]), starts), running_sum(state[1], starts)
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
+        return accumulate(self._ufunc, np.asarray(state[0]), starts, reverse=reverse), running_sum(
+            state[1], starts, reverse=reverse
+        )
 
     def final(self, state: State) -> pl.Series:
         best, n = np.asarray(state[0]), np.asarray(state[1])
@@ -249,15 +261,17 @@ class Moments(Accumulator):
             np.bincount(slots, second, size),
         )
 
-    def scan(self, state: State, starts: Ints) -> State:
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         segment = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(state[0])))
-        pivots = self.combine(state, segment, len(starts))[1]
+        # The pivot is the value that the fold meets first.
+        way = slice(None, None, -1 if reverse else 1)
+        pivots = self.combine(tuple(np.asarray(column)[way] for column in state), segment[way], len(starts))[1]
         n, pivot, first, second = self._about(state, np.asarray(pivots)[segment])
         return (
-            running_sum(n, starts),
+            running_sum(n, starts, reverse=reverse),
             pivot,
-            accumulate(np.add, np.asarray(first), starts),
-            accumulate(np.add, np.asarray(second), starts),
+            accumulate(np.add, np.asarray(first), starts, reverse=reverse),
+            accumulate(np.add, np.asarray(second), starts, reverse=reverse),
         )
 
     def final(self, state: State) -> pl.Series:
@@ -321,9 +335,8 @@ class Pick(Accumulator):
             return take(state, chosen)
         if not len(state[0]):
             empty = pl.Series([None] * len(chosen), dtype=self._kind.to_polars())
-            return self.lift(
-                empty, np.zeros(len(chosen), np.asarray(state[-1]).dtype if self._by == "key" else np.int64)
-            )
+            keys = np.asarray(state[-1]).dtype if self._by == "key" else np.int64
+            return self.lift(empty, np.zeros(len(chosen), keys))
         picked = list(take(state, np.where(none, 0, chosen)))
         if self._numeric:
             picked[1] = np.asarray(picked[1]) & ~none
@@ -332,14 +345,16 @@ class Pick(Accumulator):
             picked[0] = picked[0].set(pl.Series(none), None)
         return tuple(picked)
 
-    def scan(self, state: State, starts: Ints) -> State:
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         valid = self._valid(state)
         rows, width = np.arange(len(valid)), len(valid) + 1
         ranks = self._ranks(state)
         scores = rows if ranks is None else np.unique(ranks, return_inverse=True)[1] * width + rows
         # The best so far by (rank, place), packed into one integer.
         nothing = -1 if self._last else np.iinfo(np.int64).max
-        best = accumulate(np.maximum if self._last else np.minimum, np.where(valid, scores, nothing), starts)
+        best = accumulate(
+            np.maximum if self._last else np.minimum, np.where(valid, scores, nothing), starts, reverse=reverse
+        )
         return self._at(state, np.where(best == nothing, -1, best % width))
 
     def final(self, state: State) -> pl.Series:
@@ -367,9 +382,9 @@ class Delta(Accumulator):
         first, last = self._split(state)
         return self._first.combine(first, slots, size) + self._last.combine(last, slots, size)
 
-    def scan(self, state: State, starts: Ints) -> State:
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         first, last = self._split(state)
-        return self._first.scan(first, starts) + self._last.scan(last, starts)
+        return self._first.scan(first, starts, reverse=reverse) + self._last.scan(last, starts, reverse=reverse)
 
     def final(self, state: State) -> pl.Series:
         (low, valid, *_), (high, *_) = self._split(state)

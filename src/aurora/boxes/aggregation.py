@@ -131,8 +131,13 @@ class Aggregation:
     def combine(self, partials: Partials, slots: Ints, size: int) -> Partials:
         return [a.combine(s, slots, size) for a, s in zip(self._accumulators, partials, strict=True)]
 
-    def scan(self, partials: Partials, starts: Ints) -> Partials:
-        return [a.scan(s, starts) for a, s in zip(self._accumulators, partials, strict=True)]
+    def scan(self, partials: Partials, starts: Ints, *, reverse: bool = False) -> Partials:
+        return [a.scan(s, starts, reverse=reverse) for a, s in zip(self._accumulators, partials, strict=True)]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether no partial grows with what was folded into it."""
+        return all(accumulator.bounded for accumulator in self._accumulators)
 
     def nothings(self, size: int) -> Partials:
         """Partials of ``size`` empty cells."""

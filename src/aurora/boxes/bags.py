@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -35,6 +36,8 @@ def _flat(lists: pl.Series) -> tuple[pl.Series, Ints]:
 class Bag(Accumulator):
     """Keeps the values of each cell in lists, with their order values beside them where order matters."""
 
+    bounded: ClassVar[bool] = False
+
     def __init__(self, kind: Type, finish: Callable[[pl.Series], pl.Series], *, ordered: bool = False) -> None:
         self._kind = kind
         self._finish = finish
@@ -55,8 +58,9 @@ class Bag(Accumulator):
             columns.append(_lists(flat[stable_order(targets)], np.bincount(targets, minlength=size)))
         return tuple(columns)
 
-    def scan(self, state: State, starts: Ints) -> State:
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         """Every prefix as a list of its own: what a running median costs."""
+        assert not reverse, "lists are not folded backwards"
         columns = []
         segment_start = np.repeat(starts, np.diff(starts, append=len(state[0])))
         for lists in state:

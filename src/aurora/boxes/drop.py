@@ -1,4 +1,4 @@
-"""drop: discards tuples, at random at a rate or by a condition. People may place it; so does the load shedder."""
+"""drop: discards tuples, at random at a rate or by a condition."""
 
 from __future__ import annotations
 

@@ -62,12 +62,15 @@ def position_in_segment(starts: Ints, size: int) -> Ints:
     return np.arange(size) - np.repeat(starts, np.diff(starts, append=size))
 
 
-def accumulate(ufunc: np.ufunc, values: Array, starts: Ints) -> Array:
-    """The running fold within each segment, strictly from left to right, so that a sum of doubles does not
-    depend on what stands beside it.
+def accumulate(ufunc: np.ufunc, values: Array, starts: Ints, *, reverse: bool = False) -> Array:
+    """The running fold within each segment, strictly from left to right (or from right to left), so that a sum of
+    doubles does not depend on what stands beside it.
 
     Long segments are folded one by one, short ones all together, one step at a time.
     """
+    if reverse:
+        ends = np.append(starts[1:], len(values))
+        return accumulate(ufunc, values[::-1], (len(values) - ends)[::-1])[::-1]
     result = values.copy()
     lengths = np.diff(starts, append=len(values))
     for start, length in zip(starts[lengths > _LONG], lengths[lengths > _LONG], strict=True):

@@ -17,6 +17,10 @@ from aurora.boxes.value_windows import Results
 from aurora.model.train import CLOCK, ORDER, Ints, Progress
 
 _NEVER = np.iinfo(np.int64).max
+_WIDE = 24
+"""From this many entries on, windows are made from running folds."""
+_AT_ONCE = 2_000_000
+"""So many entries at most are gathered for windows at once."""
 
 
 @dataclass(frozen=True)
@@ -220,17 +224,13 @@ class TupleWindows:
     def _results(
         self, entries: Entries, layout: Layout, begins: Ints, counts: Ints | int, order: Ints, clock: Ints
     ) -> Results:
-        if self._size == 1:
-            of, places = np.arange(len(begins)), begins
-        elif isinstance(counts, int):
-            of = np.repeat(np.arange(len(begins)), counts)
-            places = (begins[:, None] + np.arange(counts)).ravel()
-        else:
-            of, places = repeat_ranges(begins, counts)
-        partials = take_partials(entries.partials, layout.place[places])
-        if self._size > 1:
-            partials = self._aggregation.combine(partials, of, len(begins))
         first, last = layout.place[begins], layout.place[begins + counts - 1]
+        if self._size == 1:
+            partials = take_partials(entries.partials, first)
+        elif isinstance(counts, int) and counts > _WIDE and self._aggregation.bounded:
+            partials = self._wide(entries, layout, begins)
+        else:
+            partials = self._narrow(entries, layout, begins, np.broadcast_to(counts, begins.shape))
         return Results(
             entries.codes[first],
             entries.first_value[first],
@@ -241,6 +241,37 @@ class TupleWindows:
             np.zeros(len(begins), np.int64),
             np.zeros(len(begins), bool),
         )
+
+    def _narrow(self, entries: Entries, layout: Layout, begins: Ints, counts: Ints) -> Partials:
+        """Each window folded from its entries, some windows at a time so that memory stays bounded."""
+        step = max(1, _AT_ONCE // int(counts.max()))
+        parts = []
+        for start in range(0, len(begins), step):
+            cut = slice(start, start + step)
+            of, places = repeat_ranges(begins[cut], counts[cut])
+            taken = take_partials(entries.partials, layout.place[places])
+            parts.append(self._aggregation.combine(taken, of, len(begins[cut])))
+        return concat_partials(parts)
+
+    def _wide(self, entries: Entries, layout: Layout, begins: Ints) -> Partials:
+        """Each window folded from two running folds, whatever its size.
+
+        A group's entries are cut into blocks as long as the window, at fixed numbers. A window is the end of one block
+        and the beginning of the next.
+        """
+        number = self._number[layout.codes] + layout.index
+        blocks = number // self._size
+        starts = np.flatnonzero(
+            np.concatenate(([True], (layout.codes[1:] != layout.codes[:-1]) | (blocks[1:] != blocks[:-1])))
+        )
+        laid_out = take_partials(entries.partials, layout.place)
+        forward = self._aggregation.scan(laid_out, starts)
+        backward = self._aggregation.scan(laid_out, starts, reverse=True)
+        whole = number[begins] % self._size == 0
+        ends = begins + self._size - 1
+        both = concat_partials([take_partials(backward, begins[~whole]), take_partials(forward, ends)])
+        slots = np.concatenate((np.flatnonzero(~whole), np.arange(len(begins))))
+        return self._aggregation.combine(both, slots, len(begins))
 
     def state(self) -> dict[str, pl.DataFrame]:
         return {
