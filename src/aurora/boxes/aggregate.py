@@ -63,17 +63,16 @@ class Aggregate(OrderedBox):
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         (arc,) = inputs
         order = self.check_order(arc.schema, report)
-        before = len(report.errors)
         self._check_window(arc.schema, order, report.at("window"))
         aggregates = self._aggregates(arc, order, report.at("compute"))
         ports = {LATE: arc} if self.late else {}
-        if order is None or aggregates is None or len(report.errors) > before:
-            return ports
         grouping = self.grouping(arc)
-        if any(name not in arc.schema for name in grouping):
+        if aggregates is None or any(name not in arc.schema for name in grouping):
             return ports
         columns: list[tuple[str, Type]] = [(name, arc.schema[name]) for name in grouping]
         if self.shape().value_based:
+            if order is None or self.order_by == ARRIVAL_ORDER:
+                return ports
             columns.append((self.order_by, order))
         columns += [(name, final.type) for name, final in aggregates.finals.items()]
         if not check_unique([name for name, _ in columns], report.at("compute")):

@@ -112,7 +112,6 @@ class Join(Box):
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         left, right = (arc.schema for arc in inputs)
         late = {f"late_{side}": arc for side, arc in zip(SIDES, inputs, strict=True)} if self.late else {}
-        before = len(report.errors)
         if inputs[0].static and inputs[1].static:
             report.at("in").add("two-static-sides", "both sides are static data", "join a stream with one of them")
         elif self.within is None and not (inputs[0].static or inputs[1].static):
@@ -127,7 +126,7 @@ class Join(Box):
         if self.on is not None:
             typed(self.on, scope, report.at("on"), expect=BOOL)
         computed = typed_all(self.compute, scope, report.at("compute"))
-        if computed is None or len(report.errors) > before:
+        if computed is None:
             return late
         if self.compute:
             columns = {name: scalar.type for name, scalar in computed.items()}

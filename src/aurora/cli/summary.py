@@ -45,7 +45,7 @@ def _boxes(statistics: RunStatistics) -> Table:
     ]
     table = _table("box", "in", "out", "calls", "cost", "per tuple", *counted)
     for name, box in statistics.boxes.items():
-        per_tuple = f"{box.cost_s / box.tuples_in * 1e6:.3g} µs" if box.tuples_in else "-"
+        per_tuple = f"{box.cost_s / box.tuples_in * 1e6:,.2f} µs" if box.tuples_in else "-"
         numbers = [f"{box.tuples_in:,}", f"{box.tuples_out:,}", f"{box.calls:,}", f"{box.cost_s:.3f} s", per_tuple]
         table.add_row(name, *numbers, *(f"{getattr(box, column):,}" for column in counted))
     return table

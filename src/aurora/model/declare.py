@@ -47,19 +47,20 @@ def parameters(declaration: type[BaseModel]) -> tuple[str, ...]:
 
 
 def declare(declaration: type[E], name: str, given: Mapping[Any, Any], report: Report) -> E | None:
-    """The element, or None when parameters are wrong; everything wrong goes to ``report``."""
+    """The element, or None when parameters are wrong; everything wrong goes to ``report``.
+
+    A parameter that does not exist is reported and left out, so that the rest of the element is still checked.
+    """
     legal = parameters(declaration)
     known = {key: value for key, value in given.items() if key in legal}
-    before = len(report.problems)
     for key in given:
         if key not in legal:
             _unknown(key, legal, report.at(_step(key)))
     try:
-        element = declaration.model_validate({**known, "name": name})
+        return declaration.model_validate({**known, "name": name})
     except ValidationError as error:
         _translate(error, declaration, known, report)
         return None
-    return element if len(report.problems) == before else None
 
 
 def _step(key: object) -> str | int:
