@@ -10,7 +10,8 @@ from pathlib import Path
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from aurora.engine import RunStatistics, run_network
+from aurora.connectors.frames import FrameSource
+from aurora.engine import Run, RunStatistics
 from aurora.model import loads, typecheck
 from aurora.model.typed import TypedNetwork
 from benchmarks import ticks
@@ -167,8 +168,8 @@ class MemorySink:
 
 def run(query: Query, inputs: Mapping[str, pl.DataFrame], train: int, sink: MemorySink) -> None:
     """The query through the engine, from memory to memory."""
-    sources = {name: MemorySource(frame) for name, frame in inputs.items()}
-    run_network(query.typed, sources, {"answer": sink}, train=train, clock=query.clock)
+    sources = {name: FrameSource(frame, query.typed.arcs[name].schema) for name, frame in inputs.items()}
+    Run(query.typed, sources, {"answer": sink}, train=train, clock=query.clock).to_end()
 
 
 def resident_memory(name: str, count: int) -> list[float]:
@@ -184,7 +185,7 @@ def resident_memory(name: str, count: int) -> list[float]:
             samples.append(_resident_mib())
 
     sink = MemorySink(keep=False)
-    run_network(query.typed, sources, {"answer": sink}, train=10_000, clock=query.clock, on_epoch=after_train)
+    Run(query.typed, sources, {"answer": sink}, train=10_000, clock=query.clock).to_end(on_epoch=after_train)
     return samples
 
 

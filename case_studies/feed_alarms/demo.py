@@ -21,7 +21,7 @@ from rich.table import Table
 from aurora.connectors.files import open_source
 from aurora.connectors.rejected import Rejected
 from aurora.drawing import draw
-from aurora.engine import RunStatistics, run_network
+from aurora.engine import Run, RunStatistics
 from aurora.model import Network, load, typecheck
 from case_studies.feed_alarms.generate import OPENING_BELL, STREAMS, Plan, add_options, plan_of, write
 
@@ -139,7 +139,7 @@ def run(
         def after_train(_statistics: RunStatistics) -> None:
             progress.update(task, completed=sum(source.fraction() or 0.0 for source in sources.values()))
 
-        statistics = run_network(typed, sources, sinks, train=train, clock="time", on_epoch=after_train)
+        statistics = Run(typed, sources, sinks, train=train, clock="time").to_end(on_epoch=after_train)
     screen.close()
     return statistics, list(sinks.values())
 

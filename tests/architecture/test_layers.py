@@ -76,8 +76,8 @@ def test_only_the_spark_processor_and_spark_connectors_import_pyspark() -> None:
         ("model/schema.py", "from aurora import Network", False),
         ("boxes/filter.py", "def f():\n    import aurora.engine.run", False),
         ("connectors/files.py", "from aurora.processors.local import LocalProcessor", False),
-        ("testing/__init__.py", "from aurora.engine.run import run_network", True),
-        ("engine/run.py", "from aurora.testing import ListSink", False),
+        ("testing/__init__.py", "from aurora.engine.run import Run", True),
+        ("engine/run.py", "from aurora.testing import run_rows", False),
     ],
 )
 def test_the_rule_itself(importer: str, text: str, allowed: bool) -> None:

@@ -77,7 +77,7 @@ def _wrong_yaml(page: Page, block: Block) -> str:
     document = yaml.safe_load(block.text)
     if not isinstance(document, dict) or "aurora" not in document:
         return _unknown_parameters(document)
-    if block.file is not None and f"$ aurora check {block.file}\n" in page.text:
+    if block.file is not None and f"$ aurora check {block.file}" in page.text:
         return ""
     Path("shown.yaml").write_text(block.text, encoding="utf-8")
     return "\n".join(map(str, check("shown.yaml")))

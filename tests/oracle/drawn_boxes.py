@@ -155,12 +155,16 @@ def an_aggregate(draw: Draw, growth: Growth, name: str, arc: str) -> bool:
     return True
 
 
+TUPLES = st.integers(1, 4) | st.sampled_from([5, 6, 8, 12, 13, 30, 64])
+"""Sizes of tuple windows: narrow ones, and such as share factors or are wide."""
+
+
 def window(draw: Draw, kind: str, axis: str | None) -> dict[str, Any]:
     drawn: dict[str, Any] = {}
     if axis is None:
-        drawn["size"] = f"{draw(st.integers(1, 4))} tuples"
+        drawn["size"] = f"{draw(TUPLES)} tuples"
         if kind == "aggregate" or (kind == "slide" and toss(draw)):
-            drawn["advance"] = f"{draw(st.integers(1, 4))} tuples"
+            drawn["advance"] = f"{draw(TUPLES)} tuples"
     else:
         drawn["size"] = amount(draw, axis, 1, 24)
         if kind == "slide" or (kind == "aggregate" and toss(draw)):

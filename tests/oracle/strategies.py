@@ -137,10 +137,11 @@ def drift(value: Any, n: int) -> Any:
 
 
 @st.composite
-def examples(draw: Draw, values: Values = VALUES, *, tame: bool = True, most: int = 6) -> Example:
+def examples(draw: Draw, values: Values = VALUES, *, tame: bool = True, most: int = 6, times: int = 1) -> Example:
     """A network of 1 to ``most`` boxes over 1 to 3 streams, and rows for each stream.
 
-    ``tame`` says that the doubles drawn are such that sums of them are exact.
+    ``tame`` says that the doubles drawn are such that sums of them are exact. With ``times`` the rows come again and
+    again, later each time: streams long enough for wide windows and large trains, yet quickly drawn.
     """
     from oracle.drawn_boxes import box
 
@@ -158,4 +159,17 @@ def examples(draw: Draw, values: Values = VALUES, *, tame: bool = True, most: in
     growth = Growth(document, Simulation(document), {name: Columns(dict(schema), exact) for name in names})
     for _ in range(draw(st.integers(1, most))):
         draw(box(growth))
-    return Example(document, {name: draw(rows(columns, values)) for name in names}, growth.fuzzy)
+    return Example(document, {name: again(draw(rows(columns, values)), times) for name in names}, growth.fuzzy)
+
+
+def again(table: list[dict[str, Any]], times: int) -> list[dict[str, Any]]:
+    return [{name: later(name, row[name], n) for name in row} for n in range(times) for row in table]
+
+
+def later(name: str, value: Any, n: int) -> Any:
+    """The value in the n-th repetition; order columns go on rising slowly."""
+    if value is None or name not in (CLOCK, "t", "u", "i", "d"):
+        return value
+    if isinstance(value, int | float):
+        return value + 8 * n
+    return value + timedelta(seconds=20 * n)

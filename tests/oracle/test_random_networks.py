@@ -21,6 +21,7 @@ from oracle.drawn_boxes import count_slack
 from oracle.network import Simulation
 from oracle.strategies import AWKWARD, CLOCK, EXTREME, Example, examples
 
+pytestmark = pytest.mark.timeout(3600)  # the long profile draws for many minutes
 ENDS = ("flush", "hold")
 CUTS = (1, 2, 7, 100)
 
@@ -74,6 +75,15 @@ def test_networks(at_end: AtEnd, example: Example) -> None:
 @given(example=examples(EXTREME, tame=False))
 def test_extreme_values(at_end: AtEnd, example: Example) -> None:
     assert_like_the_oracle(example, at_end)
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples(most=2, times=8))
+def test_long_streams(at_end: AtEnd, example: Example) -> None:
+    """Wide windows fill, groups and joins grow old, and trains of 100 are cuts too."""
+    assert_like_the_oracle(example, at_end)
+    assert_same(engine(example, 100, at_end), engine(example, None, at_end))
+    assert_same(engine(example, 7, at_end), engine(example, None, at_end))
 
 
 @pytest.mark.parametrize("at_end", ENDS)

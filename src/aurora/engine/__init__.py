@@ -1,6 +1,6 @@
 """The engine: the loop that takes tuples in, has boxes run, and hands answers out."""
 
-from aurora.engine.run import run_network
+from aurora.engine.run import Run
 from aurora.engine.statistics import RunStatistics
 
-__all__ = ["RunStatistics", "run_network"]
+__all__ = ["Run", "RunStatistics"]

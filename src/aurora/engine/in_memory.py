@@ -42,12 +42,12 @@ def run(
     train: int = DEFAULT_TRAIN,
     at_end: AtEnd = "flush",
     wall: Clock | None = None,
-    on_epoch: Callable[[Run, int], None] | None = None,
+    on_epoch: Callable[[Run], None] | None = None,
 ) -> RunResult:
     """Runs a network over tables to their end and gives back what every output delivered.
 
     ``clock`` names the column that drives time; the result then depends on the tables alone. A table for a dangling
-    connection point is its data. ``on_epoch`` is called after every train with the run and the number of trains so far.
+    connection point is its data. ``on_epoch`` is called after every train with the run so far.
     """
     typed = typecheck(network)
     unknown = [name for name in inputs if name not in network.streams and name not in network.connection_points]
@@ -61,9 +61,5 @@ def run(
     }
     sinks = {name: FrameSink(typed.arcs[producer].schema) for name, producer in typed.outputs.items()}
     running = Run(typed, sources, sinks, statics=statics, train=train, clock=clock, wall=wall)
-    for number, _ in enumerate(running.epochs(), start=1):
-        if on_epoch is not None:
-            on_epoch(running, number)
-    if at_end == "flush":
-        running.flush()
+    running.to_end(at_end, None if on_epoch is None else lambda _: on_epoch(running))
     return RunResult({name: sink.frame for name, sink in sinks.items()}, running.statistics)

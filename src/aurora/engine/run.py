@@ -23,34 +23,12 @@ AtEnd = Literal["flush", "hold"]
 DEFAULT_TRAIN = 50_000
 
 
-def run_network(
-    typed: TypedNetwork,
-    inputs: Mapping[str, Source],
-    outputs: Mapping[str, Sink],
-    *,
-    statics: Mapping[str, pl.DataFrame] | None = None,
-    train: int = DEFAULT_TRAIN,
-    clock: str | None = None,
-    at_end: AtEnd = "flush",
-    wall: Clock | None = None,
-    on_epoch: Callable[[RunStatistics], None] | None = None,
-) -> RunStatistics:
-    """Runs a network over its inputs to their end and delivers what comes out to ``outputs``.
-
-    ``clock`` names the column that drives time; without it time is that of ``wall``. ``on_epoch`` is called after every
-    train with the statistics so far; whatever it raises stops the run.
-    """
-    run = Run(typed, inputs, outputs, statics=statics, train=train, clock=clock, wall=wall)
-    for statistics in run.epochs():
-        if on_epoch is not None:
-            on_epoch(statistics)
-    if at_end == "flush":
-        run.flush()
-    return run.statistics
-
-
 class Run:
-    """One run, step by step: ``epochs`` takes a train at a time, ``flush`` ends it."""
+    """One run of a network over its inputs. ``to_end`` runs it; ``epochs`` and ``flush`` do so step by step.
+
+    ``clock`` names the column that drives time; without it time is that of ``wall``. What comes out goes to
+    ``outputs``; an output without a sink is only counted.
+    """
 
     def __init__(
         self,
@@ -87,7 +65,17 @@ class Run:
         else:
             self._intake = by_column(inputs, schemas, clock, train)
 
+    def to_end(self, at_end: AtEnd = "flush", on_epoch: Callable[[RunStatistics], None] | None = None) -> RunStatistics:
+        """Takes everything that the inputs have. What ``on_epoch``, called after every train, raises ends the run."""
+        for statistics in self.epochs():
+            if on_epoch is not None:
+                on_epoch(statistics)
+        if at_end == "flush":
+            self.flush()
+        return self.statistics
+
     def epochs(self) -> Iterator[RunStatistics]:
+        """Takes a train at a time."""
         for epoch in self._intake:
             self._take(epoch)
             yield self.statistics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,8 +34,10 @@ def run_rows(
     elif not isinstance(network, Network):
         network = Network.from_document(dict(network))
 
-    def move_state(running: Run, number: int) -> None:
-        if number == snapshot_at:
+    trains = itertools.count(1)
+
+    def move_state(running: Run) -> None:
+        if next(trains) == snapshot_at:
             running.move_state()
 
     return run(
