@@ -95,8 +95,8 @@ def _code_marks(text: str) -> str:
 def _inputs(declaration: type[Box]) -> str:
     least, most = declaration.arity
     count = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
-    static = " One of them may be a dangling connection point, which is static data." if declaration.takes_static else ""
-    return f"Inputs: {count}.{static}"
+    static = " One of them may be a dangling connection point, which is static data."
+    return f"Inputs: {count}.{static if declaration.takes_static else ''}"
 
 
 def _parameters(kind: str, declaration: type[Box]) -> list[tuple[str, str, str, str]]:
@@ -176,7 +176,8 @@ def _shown(run: Shown) -> list[str]:
     clocked = f", with `{run.clock}` as the clock" if run.clock else ""
     for name, rows in run.inputs.items():
         columns = list((network.streams.get(name) or network.connection_points[name]).schema or ())
-        lines += [f"In, on `{name}`{clocked}:", "", *rows_table(columns, ([row[c] for c in columns] for row in rows)), ""]
+        values = [[row[column] for column in columns] for row in rows]
+        lines += [f"In, on `{name}`{clocked}:", "", *rows_table(columns, values), ""]
     for name, frame in run.result.outputs.items():
         lines += [f"Out, on `{name}`:", "", *rows_table(frame.columns, frame.rows()), ""]
     return lines[:-1]

@@ -24,10 +24,11 @@ GROUPS = {
     "windows": "Windows",
 }
 BEFORE = {
-    "aggregates": "In boxes that aggregate. NULL is skipped; an aggregate of nothing is NULL, and a count is 0. Each may "
-    "have a condition of its own: `sum(x) filter (where y > 0)`. Calls may be combined: `max(x) - min(x)`. The "
+    "aggregates": "In boxes that aggregate. NULL is skipped; an aggregate of nothing is NULL, and a count is 0. Each "
+    "may have a condition of its own: `sum(x) filter (where y > 0)`. Calls may be combined: `max(x) - min(x)`. The "
     f"examples are over the values {value_text(list(EXAMPLE_VALUES))} of x.",
-    "windows": "In boxes with a window, beside aggregates. The examples are of a window from 0 to 10 that did not time out.",
+    "windows": "In boxes with a window, beside aggregates. The examples are of a window from 0 to 10 that did not time "
+    "out.",
 }
 
 

@@ -17,8 +17,8 @@ from docs.sources.tables import FOLDER, notice
 OPEN = """\
 # Problems
 
-What `aurora check` finds, and what `NetworkError` and `ExpressionError` carry. Each problem has an id that does not change
-from version to version, so programs and tests may rely on it; the texts may get better. [Check a
+What `aurora check` finds, and what `NetworkError` and `ExpressionError` carry. Each problem has an id that does not
+change from version to version, so programs and tests may rely on it; the texts may get better. [Check a
 network](../how-to/check-a-network.md) shows how to read them.
 """
 BASE: dict[str, Any] = {
@@ -72,7 +72,8 @@ def found(id: str, text: str) -> Problem:
     for problem in problems:
         if problem.id == id:
             return problem
-    raise SystemExit(f"the example of {id} in docs/sources/problems.yaml has {[p.id for p in problems] or 'no problem'}")
+    ids = [problem.id for problem in problems]
+    raise SystemExit(f"the example of {id} in docs/sources/problems.yaml has {ids or 'no problem'}")
 
 
 def page() -> str:

@@ -122,6 +122,14 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert not [str(page) for page in PAGES if page.path not in seen]
 
 
+def test_what_the_paper_map_names_is_there() -> None:
+    text = (ROOT / "docs" / "paper-map.md").read_text(encoding="utf-8")
+    folders = (ROOT, ROOT / "src" / "aurora", ROOT / "tests" / "conformance")
+    named = re.findall(r"`([\w./]+(?:/|\.py)[\w./]*)`", text)
+    assert len(named) > 40
+    assert not [name for name in named if not any((folder / name).exists() for folder in folders)]
+
+
 def _ids_in_the_source() -> set[str]:
     """The first argument of every call that makes a problem. An id of a pattern counts for what the pattern matches."""
     makers = {"add", "Problem", "MalformedError"}

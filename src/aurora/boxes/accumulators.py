@@ -136,7 +136,7 @@ class Count(Accumulator):
 
 def running_sum(values: Column, starts: Ints, *, reverse: bool = False) -> Array:
     """Running sums of integers within segments; integers are exact, so a difference of two running sums will do."""
-    if reverse:
+    if reverse and len(values):
         ends = np.append(starts[1:], len(values))
         return running_sum(np.asarray(values)[::-1], (len(values) - ends)[::-1])[::-1]
     total: Array = np.cumsum(np.asarray(values))
@@ -189,13 +189,21 @@ class IntegerSum(Accumulator):
         high, low, n = (np.asarray(column) for column in state)
         high = high + (low >> 32)
         low = low & _LOW_BITS
+        if self._average and self._kind == DURATION:
+            return restored(_rounded_share(high, low, np.maximum(n, 1)), n == 0, DURATION)
         if self._average:
             mean = (high.astype(np.float64) * 2.0**32 + low) / np.maximum(n, 1)
-            if self._kind == DURATION:
-                return restored(np.round(mean).astype(np.int64), n == 0, DURATION)
             return restored(mean, n == 0, DOUBLE)
         overflow = (high < -(2**31)) | (high >= 2**31)
         return restored(np.where(overflow, 0, high) << 32 | low, (n == 0) | overflow, self._kind)
+
+
+def _rounded_share(high: Array, low: Array, n: Array) -> Array:
+    """(high·2³² + low) / n in whole numbers, since doubles hold no long durations; a half goes to the even side."""
+    share, rest = high // n, (high % n << 32) + low
+    share = (share << 32) + rest // n
+    rest = rest % n
+    return share + ((2 * rest > n) | ((2 * rest == n) & (share % 2 == 1)))
 
 
 class Extreme(Accumulator):
@@ -214,7 +222,8 @@ class Extreme(Accumulator):
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
         best = np.full(size, self._nothing, np.asarray(state[0]).dtype)
-        self._ufunc.at(best, slots, state[0])
+        with np.errstate(invalid="ignore"):
+            self._ufunc.at(best, slots, state[0])
         return best, sums(slots, size, np.asarray(state[1]))
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:

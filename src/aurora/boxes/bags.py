@@ -116,9 +116,11 @@ def quantile(kind: Type, q: float) -> Accumulator:
         with np.errstate(invalid="ignore", over="ignore"):
             below, above = values[safe + low], values[safe + high]
             exact = (low == high) | (below == above)
-            result = np.where(exact, below, below + (above.astype(np.float64) - below) * (place - low))
-        if kind != Type("double"):
-            result = np.round(result).astype(np.int64)
+            rise = (above.astype(np.float64) - below) * (place - low)
+            if kind != Type("double"):
+                # Long durations are no doubles; only the way from one value to the next may be.
+                rise = np.round(rise).astype(np.int64)
+            result = np.where(exact, below, below + rise)
         series = pl.Series(result)
         return series.set(pl.Series(lengths == 0), None)
 

@@ -210,8 +210,8 @@ class Matcher:
         values, codes = probes.rows.values[probes.layout], probes.rows.codes[probes.layout]
         if self._whole:
             limits = np.iinfo(np.int64)
-            low = np.where(values < limits.min + self.within, limits.min, values - self.within)
-            high = np.where(values > limits.max - self.within, limits.max, values + self.within)
+            low = np.maximum(values, limits.min + self.within) - self.within
+            high = np.minimum(values, limits.max - self.within) + self.within
             of, rows = run.pairs(codes, low, high)
         else:
             # Sums of doubles round; look a little too far, then measure the distance itself.
@@ -348,7 +348,7 @@ class JoinKernel(BaseKernel):
         if len(left):
             at_all = np.concatenate(at)
             out = sorting(at_all, np.concatenate(serial))
-            frames = [pl.concat([run.rows.frame for run in runs], rechunk=True) for runs in sources]
+            frames = [pl.concat([run.rows.frame for run in runs]) for runs in sources]
             emission = self._matcher.emit(frames, (left[out], right[out]), order[at_all[out]], clock[at_all[out]])
         self._remember(fresh)
         counted = late[0].count + late[1].count

@@ -34,7 +34,8 @@ class Run:
         if not len(rows):
             return
         low, high = rows.values.min(), rows.values.max()
-        if rows.values.dtype == np.int64 and (int(high) - int(low) + 2) * (int(self._codes[-1]) + 2) < 2**62:
+        span = 0 if rows.values.dtype == np.float64 else (int(high) - int(low) + 2) * (int(self._codes[-1]) + 2)
+        if 0 < span < 2**62 and low > np.iinfo(np.int64).min:
             self._base, self._width = int(low), int(high) - int(low) + 2
             self._keys = self._codes * self._width + (self._values - self._base)
         else:
@@ -49,10 +50,8 @@ class Run:
         if self._distinct is not None:
             ranks = np.searchsorted(self._distinct, bounds, side=side)
         else:
-            top = self._base + self._width - 1
-            ranks = np.clip(bounds, self._base, top) - self._base
-            if side == "right":
-                ranks = np.where((bounds >= self._base) & (bounds < top), ranks + 1, ranks)
+            step = 1 if side == "right" else 0
+            ranks = np.clip(bounds, self._base - step, self._base + self._width - 1 - step) - (self._base - step)
         return np.searchsorted(self._keys, codes * self._width + ranks, side="left")
 
     def pairs(self, codes: Ints, low: Array, high: Array) -> tuple[Ints, Ints]:

@@ -86,11 +86,20 @@ class Rows:
 
 def merged_places(one: Rows, other: Rows) -> tuple[tuple[Ints, Ints], Ints, Ints]:
     """The place of every row in the merged order of two streams, and the numbers and clocks at these places."""
-    order = np.concatenate((one.hidden(ORDER), other.hidden(ORDER)))
+    orders = one.hidden(ORDER), other.hidden(ORDER)
+    order = np.concatenate(orders)
     clock = np.concatenate((one.hidden(CLOCK), other.hidden(CLOCK)))
-    layout = sorting(order, clock)
+    before = np.searchsorted(orders[1], orders[0], side="left")
     place = np.empty(len(order), np.int64)
-    place[layout] = np.arange(len(order))
+    layout = np.empty(len(order), np.int64)
+    if np.array_equal(before, np.searchsorted(orders[1], orders[0], side="right")):
+        # No number is on both sides: a row's place is its own number plus that of the other side's rows before it.
+        place[: len(one)] = np.arange(len(one)) + before
+        place[len(one) :] = np.arange(len(other)) + np.searchsorted(orders[0], orders[1])
+        layout[place] = np.arange(len(order))
+    else:
+        layout = sorting(order, clock)
+        place[layout] = np.arange(len(order))
     return (place[: len(one)], place[len(one) :]), order[layout], clock[layout]
 
 

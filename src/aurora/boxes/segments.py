@@ -68,18 +68,20 @@ def accumulate(ufunc: np.ufunc, values: Array, starts: Ints, *, reverse: bool = 
 
     Long segments are folded one by one, short ones all together, one step at a time.
     """
-    if reverse:
+    if reverse and len(values):
         ends = np.append(starts[1:], len(values))
         return accumulate(ufunc, values[::-1], (len(values) - ends)[::-1])[::-1]
     result = values.copy()
     lengths = np.diff(starts, append=len(values))
     for start, length in zip(starts[lengths > _LONG], lengths[lengths > _LONG], strict=True):
-        ufunc.accumulate(values[start : start + length], out=result[start : start + length])
+        with np.errstate(invalid="ignore", over="ignore"):
+            ufunc.accumulate(values[start : start + length], out=result[start : start + length])
     short_starts = starts[lengths <= _LONG]
     short_lengths = lengths[lengths <= _LONG]
     for step in range(1, int(short_lengths.max(initial=0))):
         rows = short_starts[short_lengths > step] + step
-        result[rows] = ufunc(result[rows - 1], values[rows])
+        with np.errstate(invalid="ignore", over="ignore"):
+            result[rows] = ufunc(result[rows - 1], values[rows])
     return result
 
 

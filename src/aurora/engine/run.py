@@ -110,6 +110,6 @@ class Run:
         output = self.statistics.outputs[name]
         output.tuples += len(train)
         delivered = train.hidden(CLOCK) if self._column_clock else np.int64(self._wall.now_us())
-        output.latencies.note((delivered - train.hidden(ARRIVAL)).astype(np.float64))
+        output.latencies.note(delivered - train.hidden(ARRIVAL))
         if name in self._sinks:
             self._sinks[name].write(train.visible)

@@ -56,8 +56,9 @@ class Train:
 
     @classmethod
     def of(cls, visible: pl.DataFrame, order: Ints, clock: Ints, arrival: Ints) -> Train:
-        hidden = [pl.Series(ORDER, order), pl.Series(CLOCK, clock), pl.Series(ARRIVAL, arrival)]
-        return cls(visible.hstack(hidden))
+        clocks = pl.Series(CLOCK, clock)
+        arrivals = clocks.alias(ARRIVAL) if arrival is clock else pl.Series(ARRIVAL, arrival)
+        return cls(visible.hstack([pl.Series(ORDER, order), clocks, arrivals]))
 
     @classmethod
     def concat(cls, trains: Sequence[Train]) -> Train:
