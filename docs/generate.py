@@ -11,7 +11,9 @@ from pathlib import Path
 
 from aurora.drawing import draw
 from aurora.model import load
-from docs.sources import box_pages, expression_page, problem_page
+from docs.sources.box_pages import pages as box_pages
+from docs.sources.expression_page import page as expression_page
+from docs.sources.problem_page import page as problem_page
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -21,9 +23,9 @@ PICTURES = ROOT / "docs" / "pictures"
 def pages() -> dict[Path, str]:
     """Every page by its path."""
     return {
-        **{REFERENCE / "boxes" / name: text for name, text in box_pages.pages().items()},
-        REFERENCE / "expressions.md": expression_page.page(),
-        REFERENCE / "problems.md": problem_page.page(),
+        **{REFERENCE / "boxes" / name: text for name, text in box_pages().items()},
+        REFERENCE / "expressions.md": expression_page(),
+        REFERENCE / "problems.md": problem_page(),
     }
 
 

@@ -1,1 +1,1 @@
-"""What the generated pages are made of: one module per kind of page, and what it says beside the code as YAML."""
+"""What the generated pages are made of: a module for each kind of page, and beside the code what it says as YAML."""

@@ -293,6 +293,21 @@ CASES = [
         {"b": []},
         at_end="flush",
     ),
+    Case(
+        "empty windows wait for a later window, past the timeouts in between",
+        G,
+        "b: {kind: aggregate, in: s, group_by: g, order_by: x, slack: 2,"
+        " window: {size: 5, emit_empty: true, timeout: 1s}, compute: {n: count(*), o: timed_out()}}",
+        one((0, "f", 65), (5, "t", 95), (20, "f", 110)),
+        # Progress passes f's empty windows at the second tuple, but only the third shows that f goes on.
+        {
+            "b": [
+                ("f", 65, 1, True),
+                ("t", 95, 1, True),
+                *(("f", start, 0, False) for start in range(70, 105, 5)),
+            ]
+        },
+    ),
 ]
 
 

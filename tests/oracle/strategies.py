@@ -171,5 +171,5 @@ def later(name: str, value: Any, n: int) -> Any:
     if value is None or name not in (CLOCK, "t", "u", "i", "d"):
         return value
     if isinstance(value, int | float):
-        return value + 8 * n
+        return value + 8 * n if abs(value) < 10**6 else value
     return value + timedelta(seconds=20 * n)

@@ -11,27 +11,30 @@ from aurora.boxes.kernel import Projection, typed
 from aurora.boxes.segments import Array
 from aurora.errors import ExpressionError, Report
 from aurora.expressions import Scalar, Scope, analyse, analyse_aggregates
+from aurora.expressions.nodes import Column
 from aurora.model.train import Ints
 from aurora.model.types import DOUBLE
 
 
-def _sampled(text: str, scope: Scope) -> str:
-    """What is interpolated: the expression itself, or the argument of the aggregate that it consists of."""
+def _aggregated(text: str, scope: Scope) -> Scalar | None:
+    """The argument of the aggregate that the text consists of, which is then what is interpolated; else None."""
     try:
         aggregates = analyse_aggregates({"value": text}, scope)
     except ExpressionError:
-        return text
-    calls = aggregates.calls
-    if len(calls) == 1 and calls[0].argument is not None and aggregates.finals["value"].columns == {calls[0].slot}:
-        return calls[0].argument.text
-    return text
+        return None
+    if len(aggregates.calls) != 1 or not isinstance(aggregates.finals["value"].tree, Column):
+        return None
+    (call,) = aggregates.calls
+    return call.argument if call.where is None else None
 
 
 class Interpolation:
     """Columns of the data, sampled at every tuple and interpolated at points."""
 
     def __init__(self, compute: Mapping[str, str], scope: Scope) -> None:
-        samples: dict[str, Scalar] = {name: analyse(_sampled(text, scope), scope) for name, text in compute.items()}
+        samples: dict[str, Scalar] = {
+            name: _aggregated(text, scope) or analyse(text, scope) for name, text in compute.items()
+        }
         self._projection = Projection(samples, keep=())
         self._names = list(compute)
         self.nothing = pl.DataFrame(schema=dict.fromkeys(compute, pl.Float64()))
@@ -41,7 +44,7 @@ class Interpolation:
         """Reports what cannot be interpolated."""
         fine = True
         for name, text in compute.items():
-            scalar = typed(_sampled(text, scope), scope, report.at(name))
+            scalar = _aggregated(text, scope) or typed(text, scope, report.at(name))
             if scalar is None:
                 fine = False
             elif not scalar.type.numeric:
@@ -78,7 +81,8 @@ class Interpolation:
         x0, x1 = axis[low].astype(np.float64), axis[high].astype(np.float64)
         y0, y1 = data[low], data[high]
         share = (points.astype(np.float64) - x0) / np.where(x1 == x0, 1.0, x1 - x0)
-        result = np.where(exact, y0, y0 + (y1 - y0) * share)
+        with np.errstate(invalid="ignore", over="ignore"):
+            result = np.where(exact, y0, y0 + (y1 - y0) * share)
         return pl.Series(name, result).set(pl.Series(~known), None)
 
 

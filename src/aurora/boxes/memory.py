@@ -61,7 +61,9 @@ class Run:
         """
         first = self._places(codes, low, "left")
         last = self._places(codes, high, "right")
-        probes, places = repeat_ranges(first, np.where(codes == NO_KEY, 0, np.maximum(last - first, 0)))
+        # A code that the run does not have could, packed, come round to one that it has.
+        absent = (codes == NO_KEY) | (codes > (self._codes[-1] if len(self) else NO_KEY))
+        probes, places = repeat_ranges(first, np.where(absent, 0, np.maximum(last - first, 0)))
         return probes, self.layout[places]
 
 

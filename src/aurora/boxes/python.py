@@ -122,7 +122,8 @@ class PythonKernel(BaseKernel):
     def __init__(self, box: Python, registered: Registered, inputs: Sequence[ArcType]) -> None:
         self._name = box.name
         self._registered = registered
-        self._object = registered.factory()
+        self._object: Any = None
+        self._object = self._call("__init__")
         self._waiting = [Merge(1, Train.empty(arc.schema)) for arc in inputs]
         self._next_tick: int | None = None
         if hasattr(self._object, "open"):
@@ -130,11 +131,12 @@ class PythonKernel(BaseKernel):
 
     def _call(self, method: str, *arguments: Any, **parameters: Any) -> Any:
         try:
-            return getattr(self._object, method)(*arguments, **parameters)
+            called = self._registered.factory if self._object is None else getattr(self._object, method)
+            return called(*arguments, **parameters)
         except Exception as error:
-            last = traceback.extract_tb(error.__traceback__)[-1]
+            last = _line_of(error, called)
             raise UserCodeError(
-                f"box {self._name}: {self._registered.name}.{method} raised {type(error).__name__}: {error} "
+                f"{self._registered.name}.{method} raised {type(error).__name__}: {error} "
                 f"(at {last.filename}:{last.lineno}: {last.line})"
             ) from error
 
