@@ -298,8 +298,8 @@ CASES = [
         G,
         "b: {kind: aggregate, in: s, group_by: g, order_by: x, slack: 2,"
         " window: {size: 5, emit_empty: true, timeout: 1s}, compute: {n: count(*), o: timed_out()}}",
-        one((0, "f", 65), (5, "t", 95), (20, "f", 110)),
-        # Progress passes f's empty windows at the second tuple, but only the third shows that f goes on.
+        one((0, "f", 65), (4, "t", 61), (5, "t", 95), (20, "f", 110)),
+        # 61 is late. Progress passes f's empty windows at 95, but only 110 shows that f goes on.
         {
             "b": [
                 ("f", 65, 1, True),
@@ -307,6 +307,7 @@ CASES = [
                 *(("f", start, 0, False) for start in range(70, 105, 5)),
             ]
         },
+        late={"b": 1},
     ),
 ]
 

@@ -203,7 +203,8 @@ def _rounded_share(high: Array, low: Array, n: Array) -> Array:
     share, rest = high // n, (high % n << 32) + low
     share = (share << 32) + rest // n
     rest = rest % n
-    return share + ((2 * rest > n) | ((2 * rest == n) & (share % 2 == 1)))
+    rounded: Array = share + ((2 * rest > n) | ((2 * rest == n) & (share % 2 == 1)))
+    return rounded
 
 
 class Extreme(Accumulator):

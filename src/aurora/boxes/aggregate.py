@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -88,7 +89,8 @@ class Aggregate(OrderedBox):
         window = self.shape()
         axis = None if self.order_by == ARRIVAL_ORDER else order
         check_quantity(window.size, axis, report.at("size"), positive=True)
-        check_quantity(window.step, axis, report.at("advance"), positive=True)
+        if window.advance is not None:
+            check_quantity(window.advance, axis, report.at("advance"), positive=True)
         if window.timeout is not None:
             check_quantity(window.timeout, None, report.at("timeout"), positive=True)
         if isinstance(window.size, Tuples) != isinstance(window.step, Tuples):
@@ -197,12 +199,13 @@ class AggregateKernel(BaseKernel):
         if known is not None and not known.all():
             late.add(rows, ~known)
             rows = rows.only(known)
-        closing: Closing | None = None
+        closing: ByProgress | None = None
         if self._gate is not None:
             at = self._gate.progress_at(rows.values)
-            closing = ByProgress(at, self._gate.progress, rows.hidden(ORDER), rows.hidden(CLOCK))
             behind = rows.values < at
-            if behind.any():
+            taken = np.flatnonzero(~behind)
+            closing = ByProgress(at, self._gate.progress, rows.hidden(ORDER), rows.hidden(CLOCK), taken)
+            if len(taken) < len(rows):
                 late.add(rows, behind)
                 rows = rows.only(~behind)
         else:
@@ -210,7 +213,7 @@ class AggregateKernel(BaseKernel):
             late.add(behind_rows)
         return self._take(rows, closing, late, progress)
 
-    def _take(self, rows: Rows, closing: Closing | None, late: Late, progress: Progress | None) -> Emission:
+    def _take(self, rows: Rows, closing: ByProgress | None, late: Late, progress: Progress | None) -> Emission:
         """Gives the ordered rows to the windows."""
         windows = self._windows
         if not isinstance(windows, TupleWindows):
@@ -218,16 +221,18 @@ class AggregateKernel(BaseKernel):
             if early.any():
                 late.add(rows, early)
                 rows = rows.only(~early)
+                closing = None if closing is None else replace(closing, taken=closing.taken[~early])
         self._appearance.note(rows.codes)
         partials, nulled = self._aggregation.lift(rows.frame, rows.values)
         if isinstance(windows, TupleWindows):
             results = windows.add(rows, partials, progress)
         else:
-            if closing is None:
-                assert isinstance(self._delivery, CountSlack)
-                closing = ByGroup(rows, self._delivery.highest.values)
-            results = windows.add(rows, partials, closing, progress)
+            results = windows.add(rows, partials, closing or self._by_group(rows), progress)
         return self._emission(results, late, nulled)
+
+    def _by_group(self, rows: Rows) -> Closing:
+        assert isinstance(self._delivery, CountSlack)
+        return ByGroup(rows, self._delivery.highest.values)
 
     def _emission(self, results: Results | None, late: Late, nulled: int = 0) -> Emission:
         trains = late.trains(LATE)

@@ -21,6 +21,10 @@ class Closing(Protocol):
     @property
     def clock(self) -> Ints: ...
 
+    @property
+    def taken(self) -> Ints:
+        """Which of its rows the windows were given; the others were late."""
+
     def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
         """The first row at which each window's end is reached; ``len(order)`` where it is not."""
 
@@ -36,6 +40,7 @@ class ByProgress:
     now: float
     order: Ints
     clock: Ints
+    taken: Ints
 
     def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
         return np.searchsorted(self.progress, ends, side="left")
@@ -53,6 +58,7 @@ class ByGroup:
         self._codes = rows.codes[self._layout]
         self._values = rows.values[self._layout]
         self._highest = highest
+        self.taken = np.arange(len(rows))
 
     def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
         none = len(self._codes)
@@ -73,10 +79,11 @@ class AtEnd:
 
     order: Ints
     clock: Ints
+    taken: Ints
 
     @classmethod
     def at(cls, order: int, clock: int) -> AtEnd:
-        return cls(np.array([order]), np.array([clock]))
+        return cls(np.array([order]), np.array([clock]), np.empty(0, np.int64))
 
     def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
         return np.zeros(len(codes), np.int64)

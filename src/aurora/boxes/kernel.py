@@ -49,12 +49,15 @@ class BaseKernel:
         expected = list(self.state())
         if sorted(names) != sorted(expected):
             raise StateError(f"the snapshot holds {sorted(names)}, but this kernel keeps {sorted(expected)}")
-        self.load(
-            {
-                name: pl.read_ipc(io.BytesIO(data.as_py()))
-                for name, data in zip(names, state.column("data"), strict=True)
-            }
-        )
+        try:
+            self.load(
+                {
+                    name: pl.read_ipc(io.BytesIO(data.as_py()))
+                    for name, data in zip(names, state.column("data"), strict=True)
+                }
+            )
+        except (pl.exceptions.PolarsError, LookupError) as error:
+            raise StateError(f"the snapshot does not fit this kernel: {error}; was the box changed since?") from error
 
 
 def _to_ipc(frame: pl.DataFrame) -> bytes:

@@ -51,13 +51,11 @@ class Latch(OrderedBox):
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         (arc,) = inputs
-        order = self.check_order(arc.schema, report)
+        self.check_order(arc.schema, report)
         check_quantity(self.every, None, report.at("every"), positive=True)
         grouping = [name for name in self.grouping(arc) if name in arc.schema]
         scope = Scope.of(arc.schema)
-        aggregates = typed_aggregates(
-            self.compute, scope, report.at("compute"), grouping=grouping, window_type=order or INT
-        )
+        aggregates = typed_aggregates(self.compute, scope, report.at("compute"), grouping=grouping, window_type=None)
         ports = {LATE: arc} if self.late else {}
         if aggregates is None or not check_unique([*grouping, *self.compute], report.at("compute")):
             return ports
@@ -73,7 +71,7 @@ class LatchKernel(BaseKernel):
     def __init__(self, box: Latch, arc: ArcType) -> None:
         grouping = box.grouping(arc)
         order = INT if box.order_by == ARRIVAL_ORDER else arc.schema[box.order_by]
-        aggregates = analyse_aggregates(box.compute, Scope.of(arc.schema), grouping=grouping, window_type=order)
+        aggregates = analyse_aggregates(box.compute, Scope.of(arc.schema), grouping=grouping)
         self._aggregation = Aggregation(aggregates, arc.schema, grouping)
         self._every = box.every.n
         self._order_by = None if box.order_by == ARRIVAL_ORDER else box.order_by

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -13,11 +13,12 @@ from pydantic import Field
 
 from aurora.boxes.kernel import BaseKernel
 from aurora.boxes.merge import Merge, in_order
+from aurora.boxes.segments import sorting, starts_of
 from aurora.errors import Report, UserCodeError, did_you_mean
 from aurora.model.box import ANYWHERE, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.quantities import Duration
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, NOTHING, Emission, Progress, Train
+from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, Emission, Ints, Progress, Train, rows_at
 
 SOURCE = "__source"
 """Column that a user's box adds when it does not answer one for one: the row of the train behind each answer."""
@@ -101,7 +102,8 @@ class Python(Box):
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         if self.code not in REGISTERED:
-            way_out = did_you_mean(self.code, REGISTERED) or "register it with python_box, in a module named at start"
+            way_out = did_you_mean(self.code, REGISTERED)
+            way_out = way_out or "register it with python_box, in a module named with --functions"
             report.at("class").add(
                 "unknown-class", f"no class {self.code!r} is registered", way_out, choices=REGISTERED
             )
@@ -120,7 +122,6 @@ class PythonKernel(BaseKernel):
     """Hands trains to the user's object in arc order, cut where a tick falls due."""
 
     def __init__(self, box: Python, registered: Registered, inputs: Sequence[ArcType]) -> None:
-        self._name = box.name
         self._registered = registered
         self._object: Any = None
         self._object = self._call("__init__")
@@ -134,7 +135,7 @@ class PythonKernel(BaseKernel):
             called = self._registered.factory if self._object is None else getattr(self._object, method)
             return called(*arguments, **parameters)
         except Exception as error:
-            last = _line_of(error, called)
+            last = _line_of(error)
             raise UserCodeError(
                 f"{self._registered.name}.{method} raised {type(error).__name__}: {error} "
                 f"(at {last.filename}:{last.lineno}: {last.line})"
@@ -145,22 +146,19 @@ class PythonKernel(BaseKernel):
         return NOTHING
 
     def advance(self, progress: Progress) -> Emission:
-        trains = [waiting.take() for waiting in self._waiting]
+        trains = {port: train for port, waiting in enumerate(self._waiting) if (train := waiting.take()) is not None}
         out: dict[str, list[pl.DataFrame]] = {port: [] for port in self._registered.outputs}
         for due in self._due(progress):
-            for port, train in enumerate(trains):
-                if train is not None:
-                    cut = int(np.searchsorted(train.hidden(CLOCK), due, side="left"))
-                    self._give(port, train.frame[:cut], out)
-                    trains[port] = Train(train.frame[cut:])
+            cuts = {port: int(np.searchsorted(train.hidden(CLOCK), due)) for port, train in trains.items()}
+            self._give({port: Train(train.frame[: cuts[port]]) for port, train in trains.items()}, out)
+            trains = {port: Train(train.frame[cuts[port] :]) for port, train in trains.items()}
             answer = self._call("on_time", due)
             order = int(progress.orders_of(np.array([due]))[0])
             for name, frame in self._answers(answer).items():
                 at = np.full(frame.height, due)
-                out[name].append(Train.of(frame, np.full(frame.height, order), at, at).frame)
-        for port, train in enumerate(trains):
-            if train is not None:
-                self._give(port, train.frame, out)
+                visible = frame.select(list(self._registered.outputs[name]))
+                out[name].append(Train.of(visible, np.full(frame.height, order), at, at).frame)
+        self._give(trains, out)
         emitted = {name: [frame for frame in frames if frame.height] for name, frames in out.items()}
         return Emission(
             {
@@ -176,27 +174,39 @@ class PythonKernel(BaseKernel):
         if tick is None or not len(progress.clocks):
             return range(0)
         if self._next_tick is None:
-            self._next_tick = (int(progress.clocks[0]) // tick.us + 1) * tick.us
+            # Where a clock column begins with NULL there is no time yet, and nothing to tick.
+            begun = progress.clocks[progress.clocks > np.iinfo(np.int64).min]
+            if not len(begun):
+                return range(0)
+            self._next_tick = (int(begun[0]) // tick.us + 1) * tick.us
         due = range(self._next_tick, progress.clock + 1, tick.us)
         self._next_tick += len(due) * tick.us
         return due
 
-    def _give(self, port: int, frame: pl.DataFrame, out: dict[str, list[pl.DataFrame]]) -> None:
-        if not frame.height:
-            return
-        train = Train(frame)
-        for name, answer in self._answers(self._call("process", port, train.visible)).items():
-            if SOURCE in answer.columns:
-                source = answer.get_column(SOURCE).to_numpy()
-                answer = answer.drop(SOURCE)
-            elif answer.height == frame.height:
-                source = np.arange(frame.height)
-            else:
-                raise UserCodeError(
-                    f"box {self._name}: {self._registered.name}.process answered {frame.height} rows with "
-                    f"{answer.height}; answer one for one, or add a column {SOURCE} with the row behind each"
-                )
-            out[name].append(answer.hstack(frame.select("__order", "__clock", "__arrival")[source].get_columns()))
+    def _give(self, trains: Mapping[int, Train], out: dict[str, list[pl.DataFrame]]) -> None:
+        for port, train in _in_turn(trains):
+            for name, answer in self._answers(self._call("process", port, train.visible)).items():
+                source = self._source(answer, len(train))
+                visible = answer.select(list(self._registered.outputs[name]))
+                hidden = rows_at(train.frame.select(HIDDEN), source)
+                out[name].append(visible.hstack(hidden.get_columns()))
+
+    def _source(self, answer: pl.DataFrame, rows: int) -> Ints:
+        """The row of the train behind each row of the answer."""
+        name = self._registered.name
+        if SOURCE not in answer.columns:
+            if answer.height == rows:
+                return np.arange(rows)
+            raise UserCodeError(
+                f"{name}.process answered {rows} rows with {answer.height}; "
+                f"answer one for one, or add a column {SOURCE} with the row behind each"
+            )
+        source = answer.get_column(SOURCE)
+        if answer.height and not (source.dtype.is_integer() and source.is_between(0, rows - 1).fill_null(False).all()):
+            raise UserCodeError(
+                f"{name}.process answered with a {SOURCE} that is no row of the train; its rows are 0 to {rows - 1}"
+            )
+        return source.cast(pl.Int64).to_numpy()
 
     def _answers(self, answer: Any) -> dict[str, pl.DataFrame]:
         """The answer as frames by port, with exactly the declared columns."""
@@ -207,15 +217,24 @@ class PythonKernel(BaseKernel):
         result = {}
         for port, frame in by_port.items():
             if port not in outputs:
-                raise UserCodeError(f"box {self._name}: {self._registered.name} has no output port {port!r}")
+                raise UserCodeError(
+                    f"{self._registered.name} answered on the port {port!r}; its output ports are {', '.join(outputs)}"
+                )
+            if not isinstance(frame, pl.DataFrame):
+                raise UserCodeError(
+                    f"{self._registered.name} answered with {type(frame).__name__}; answer with a Polars frame"
+                )
             missing = [name for name in outputs[port] if name not in frame.columns]
             if missing:
-                raise UserCodeError(
-                    f"box {self._name}: {self._registered.name} answered without the declared columns {missing}"
-                )
+                raise UserCodeError(f"{self._registered.name} answered without the declared columns {missing}")
             columns = [pl.col(name).cast(kind.to_polars()) for name, kind in outputs[port].items()]
             extra = [SOURCE] if SOURCE in frame.columns else []
-            result[port] = frame.select(*columns, *extra)
+            try:
+                result[port] = frame.select(*columns, *extra)
+            except pl.exceptions.PolarsError as error:
+                raise UserCodeError(
+                    f"{self._registered.name} answered with columns that do not fit {outputs[port]}: {error}"
+                ) from error
         return result
 
     def state(self) -> dict[str, pl.DataFrame]:
@@ -231,3 +250,24 @@ class PythonKernel(BaseKernel):
         self._next_tick = state["tick"].item()
         if hasattr(self._object, "restore"):
             self._call("restore", state["user"])
+
+
+def _in_turn(trains: Mapping[int, Train]) -> Iterator[tuple[int, Train]]:
+    """The ports' tuples in arc order, cut where the port changes; whoever remembers one port sees it at the other."""
+    given = {port: train for port, train in trains.items() if len(train)}
+    if len(given) < 2:
+        yield from given.items()
+        return
+    order, clock = (np.concatenate([train.hidden(name) for train in given.values()]) for name in (ORDER, CLOCK))
+    owners = np.repeat(list(given), [len(train) for train in given.values()])[sorting(order, clock)]
+    taken = dict.fromkeys(given, 0)
+    for run in np.split(owners, starts_of(owners)[1:]):
+        port = int(run[0])
+        yield port, Train(given[port].frame.slice(taken[port], len(run)))
+        taken[port] += len(run)
+
+
+def _line_of(error: Exception) -> traceback.FrameSummary:
+    """The last line of the user's own file that the error came through, rather than one of a library it calls."""
+    ours, *theirs = traceback.extract_tb(error.__traceback__)
+    return next((frame for frame in reversed(theirs) if frame.filename == theirs[0].filename), ours)

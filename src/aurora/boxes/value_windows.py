@@ -189,7 +189,7 @@ class Empties:
         later = before[of] < window_ends
         if later.any():
             place = search(row_codes, running, of[later], window_ends[later])
-            passed[later] = layout[place] if len(layout) else 0
+            passed[later] = closing.taken[layout[place]] if len(layout) else 0
         last_row = max(len(closing.order) - 1, 0)
         reached = closing.rows_reaching(of, window_ends)
         return of, numbers, np.minimum(np.maximum(reached, passed), last_row)

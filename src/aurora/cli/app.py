@@ -63,8 +63,10 @@ def run(
         list[str] | None,
         typer.Option("--output", "-o", metavar="NAME=FILE", help="Where an output goes; - is standard output."),
     ] = None,
-    processor: Annotated[str, typer.Option(metavar="local|spark", help="What runs the boxes.")] = "local",
-    master: Annotated[str | None, typer.Option(metavar="URL", help="The Spark cluster, for --processor spark.")] = None,
+    processor: Annotated[
+        str, typer.Option(metavar="local|spark", help="What runs the boxes; spark is not there yet.")
+    ] = "local",
+    master: Annotated[str | None, typer.Option(metavar="URL", help="The Spark cluster; not there yet.")] = None,
     train: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="The most tuples that are processed in one go.")
     ] = None,
@@ -76,7 +78,9 @@ def run(
         typer.Option(metavar="flush|hold", help="Close open value windows and sort buffers at the end, or leave them."),
     ] = "flush",
     scheduler: Annotated[str, typer.Option(metavar="NAME", help="How the next train is chosen.")] = "fifo",
-    state: Annotated[Path | None, typer.Option(metavar="DIR", help="Where state is kept for recovery.")] = None,
+    state: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where state is kept for recovery; not there yet.")
+    ] = None,
     stats: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the statistics of the run as JSON.")] = None,
     rejected: Annotated[
         Path | None,

@@ -15,7 +15,7 @@ from aurora.cli.failure import INTERRUPTED, say
 from aurora.cli.functions import import_all
 from aurora.cli.interrupt import Interrupt, InterruptibleSource
 from aurora.cli.progress import Meter
-from aurora.cli.summary import show_summary
+from aurora.cli.summary import show_rejected, show_summary
 from aurora.cli.wiring import Wiring, wire
 from aurora.connectors.files import open_sink, open_source
 from aurora.connectors.rejected import RejectedWriter
@@ -62,6 +62,14 @@ def run_files(request: Request) -> int:
     if len(wiring.unwritten) == len(typed.outputs) and not request.quiet:
         unwritten = ", ".join(wiring.unwritten) or "there are none"
         say(f"note: no --output is given; tuples of the outputs ({unwritten}) are counted but not written")
+    timed = [
+        name for name, box in typed.network.boxes.items() if getattr(getattr(box, "window", None), "timeout", None)
+    ]
+    if timed and request.clock == "wall" and not request.quiet:
+        say(
+            f"note: timeouts ({', '.join(timed)}) follow the wall clock, which hardly moves while files are read; "
+            "--clock COLUMN lets a column drive them"
+        )
     if request.stats is not None and request.stats.resolve() in [file.resolve() for file in wiring.files]:
         raise InputError(f"--stats {request.stats}: the run reads or writes this file; name another")
     names = (*wiring.streams, *wiring.statics)
@@ -79,7 +87,8 @@ def run_files(request: Request) -> int:
         text = json.dumps({**run.statistics.to_dict(), "interrupted": stopped}, indent=2)
         request.stats.write_text(text + "\n", encoding="utf-8")
     if not request.quiet:
-        show_summary(run.statistics, wiring.outputs, rejected, stopped=stopped)
+        show_summary(run.statistics, wiring.outputs, stopped=stopped)
+    show_rejected(rejected)
     return INTERRUPTED if stopped else 0
 
 

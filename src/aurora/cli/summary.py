@@ -11,9 +11,7 @@ from aurora.connectors.rejected import RejectedWriter
 from aurora.engine.statistics import RunStatistics
 
 
-def show_summary(
-    statistics: RunStatistics, files: Mapping[str, str], rejected: RejectedWriter, *, stopped: bool
-) -> None:
+def show_summary(statistics: RunStatistics, files: Mapping[str, str], *, stopped: bool) -> None:
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         console.width = 120
@@ -25,6 +23,11 @@ def show_summary(
     rate = taken / statistics.wall_s if statistics.wall_s else 0.0
     how = "interrupted after" if stopped else "done:"
     console.print(f"{how} {taken:,} tuples in {statistics.wall_s:.2f} s ({rate:,.0f} per second)")
+
+
+def show_rejected(rejected: RejectedWriter) -> None:
+    """Said even when the user wants quiet: nothing is lost silently."""
+    console = Console(stderr=True, highlight=False)
     for stream, count in rejected.counts.items():
         if count:
             rows = "row was" if count == 1 else "rows were"

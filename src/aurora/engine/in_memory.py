@@ -26,6 +26,8 @@ class RunResult:
 
     def rows(self, output: str) -> list[tuple[Any, ...]]:
         """The output's tuples."""
+        if output not in self.outputs:
+            raise InputError(f"there is no output {output!r}; there is {', '.join(self.outputs)}")
         return self.outputs[output].rows()
 
     @property

@@ -362,7 +362,9 @@ class Binder:
     def _unknown_function(self, name: str) -> None:
         names = [*RESERVED_NAMES, *registry.FUNCTIONS, *registry.AGGREGATES]
         way_out = did_you_mean(name, sorted(n for n in names if n.isidentifier() and n not in CLOCKS))
-        way_out = way_out or "the reference lists all functions; your own are registered with register_function"
+        way_out = (
+            way_out or "the reference lists all functions; your own are registered in a module named with --functions"
+        )
         self.report.add("unknown-function", f"there is no function {name!r}", way_out)
 
     def _apply_user(self, user: registry.UserFunction, trees: Trees) -> Node | None:
@@ -383,7 +385,7 @@ class Binder:
     def refuse(self, tree: exp.Expr, detail: str = "") -> None:
         """Whatever the table below does not name is not SQL that an expression may use."""
         if tree.find(*_QUERIES) is not None:
-            way_out = "an expression sees one tuple; use a join box, or a read box for a table"
+            way_out = "an expression sees one tuple; use a join box, whose one side may be static data"
             self.report.add("subquery-not-allowed", f"{show(tree)} holds a query", way_out)
             return
         ways_out: dict[type[exp.Expr], str] = {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import polars as pl
 import pyarrow as pa
 
-from aurora.errors import UserCodeError
+from aurora.errors import InputError, StateError, UserCodeError
 from aurora.model.box import Kernel
 from aurora.model.train import Emission, Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
@@ -30,10 +31,8 @@ class LocalProcessor:
         trains = dict(execution.trains)
         costs: dict[str, BoxCost] = {}
         for name in execution.boxes:
-            try:
+            with _naming(name):
                 costs[name] = self._run_box(name, trains, execution.progress)
-            except UserCodeError as error:
-                raise UserCodeError(f"in box {name}: {error}") from error
         return Result(trains, costs)
 
     def _run_box(self, name: str, trains: dict[Producer, Train], progress: Progress) -> BoxCost:
@@ -70,15 +69,40 @@ class LocalProcessor:
 
     def snapshot(self) -> dict[str, pa.Table]:
         """The state of every kernel."""
-        return {name: kernel.snapshot() for name, kernel in self._kernels.items()}
+        states = {}
+        for name, kernel in self._kernels.items():
+            with _naming(name):
+                states[name] = kernel.snapshot()
+        return states
 
     def restore(self, states: Mapping[str, pa.Table]) -> None:
+        if states.keys() != self._kernels.keys():
+            raise StateError(
+                f"the snapshot is of the boxes {', '.join(states)}, but the network has {', '.join(self._kernels)}; "
+                "restore it into the network that it was taken from"
+            )
         for name, state in states.items():
-            self._kernels[name].restore(state)
+            with _naming(name):
+                self._kernels[name].restore(state)
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Says in errors of state and of the operator's code which box it was."""
+    try:
+        yield
+    except (StateError, UserCodeError) as error:
+        # Polars adds the expression to what a function raises inside it; people do not know that expression.
+        message = str(error).partition("\n\nThis error occurred")[0]
+        raise type(error)(f"in box {name}: {message}") from error
 
 
 def _kernel(typed: TypedNetwork, name: str, statics: Mapping[str, pl.DataFrame]) -> Kernel:
     types = typed.input_types(name)
     producers = typed.inputs[name]
-    own = {port: statics[producers[port].name] for port, arc in enumerate(types) if arc.static}
-    return typed.network.boxes[name].kernel(types, own)
+    static = {port: producers[port].name for port, arc in enumerate(types) if arc.static}
+    missing = [point for point in static.values() if point not in statics]
+    if missing:
+        raise InputError(f"box {name} needs the data of the connection point {', '.join(missing)}; give it a table")
+    with _naming(name):
+        return typed.network.boxes[name].kernel(types, {port: statics[point] for port, point in static.items()})

@@ -48,7 +48,7 @@ def test_a_single_output_goes_to_standard_output(aurora: Aurora) -> None:
     result = aurora("run", "one.yaml", "--input", "ticks=-", "--quiet", input=TICKS)
     assert result.exit_code == 0
     assert result.stdout == HIGH
-    assert result.stderr == ""
+    assert result.stderr == "1 row was rejected from ticks; see ticks.rejected.jsonl\n", "not even quiet hides that"
 
 
 def test_outputs_that_are_not_named_are_counted(aurora: Aurora, folder: Path) -> None:
