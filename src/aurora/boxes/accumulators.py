@@ -62,11 +62,11 @@ def numbers(values: pl.Series, fill: float) -> Array:
     return array.view(np.int64) if array.dtype.kind in "mM" else array
 
 
-def sums(slots: Ints, size: int, weights: Array) -> Array:
-    """Exact integer sums per slot."""
-    out = np.zeros(size, np.int64)
-    np.add.at(out, slots, weights)
-    return out
+def added(into: State, state: State, slots: Ints) -> State:
+    """Entries added to the slots that they belong to, one after the other."""
+    for total, values in zip(into, state, strict=True):
+        np.add.at(total, slots, values)
+    return into
 
 
 def restored(physical: Array, missing: npt.NDArray[np.bool_], kind: Type) -> pl.Series:
@@ -93,6 +93,11 @@ class Accumulator(ABC):
     def combine(self, state: State, slots: Ints, size: int) -> State:
         """Entries folded into ``size`` slots, in the order in which they stand."""
 
+    def fold(self, into: State, state: State, slots: Ints) -> State:
+        """Entries folded into states that are there already, which may be changed in place."""
+        size = len(into[0])
+        return self.combine(concat([into, state]), np.concatenate((np.arange(size), slots)), size)
+
     @abstractmethod
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         """The running fold within each segment of entries, from its first entry on or from its last one back."""
@@ -110,8 +115,11 @@ class Earliest(Accumulator):
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
         least = np.full(size, np.iinfo(np.int64).max)
-        np.minimum.at(least, slots, np.asarray(state[0]))
-        return (least,)
+        return self.fold((least,), state, slots)
+
+    def fold(self, into: State, state: State, slots: Ints) -> State:
+        np.minimum.at(into[0], slots, state[0])
+        return into
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return (accumulate(np.minimum, np.asarray(state[0]), starts, reverse=reverse),)
@@ -125,7 +133,10 @@ class Count(Accumulator):
         return (is_valid(values).astype(np.int64),)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
-        return (sums(slots, size, np.asarray(state[0])),)
+        return self.fold((np.zeros(size, np.int64),), state, slots)
+
+    def fold(self, into: State, state: State, slots: Ints) -> State:
+        return added(into, state, slots)
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return (running_sum(state[0], starts, reverse=reverse),)
@@ -155,7 +166,10 @@ class DoubleSum(Accumulator):
         return numbers(values, 0.0), is_valid(values).astype(np.int64)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
-        return np.bincount(slots, np.asarray(state[0]), size), sums(slots, size, np.asarray(state[1]))
+        return self.fold((np.zeros(size), np.zeros(size, np.int64)), state, slots)
+
+    def fold(self, into: State, state: State, slots: Ints) -> State:
+        return added(into, state, slots)
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return accumulate(np.add, np.asarray(state[0]), starts, reverse=reverse), running_sum(
@@ -180,7 +194,10 @@ class IntegerSum(Accumulator):
         return x >> 32, x & _LOW_BITS, is_valid(values).astype(np.int64)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
-        return tuple(sums(slots, size, np.asarray(column)) for column in state)
+        return self.fold(tuple(np.zeros(size, np.int64) for _ in state), state, slots)
+
+    def fold(self, into: State, state: State, slots: Ints) -> State:
+        return added(into, state, slots)
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return tuple(running_sum(column, starts, reverse=reverse) for column in state)
@@ -223,9 +240,13 @@ class Extreme(Accumulator):
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
         best = np.full(size, self._nothing, np.asarray(state[0]).dtype)
+        return self.fold((best, np.zeros(size, np.int64)), state, slots)
+
+    def fold(self, into: State, state: State, slots: Ints) -> State:
+        # NumPy warns of the NaN that stands for nothing.
         with np.errstate(invalid="ignore"):
-            self._ufunc.at(best, slots, state[0])
-        return best, sums(slots, size, np.asarray(state[1]))
+            self._ufunc.at(into[0], slots, state[0])
+        return into[:1] + added(into[1:], state[1:], slots)
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return accumulate(self._ufunc, np.asarray(state[0]), starts, reverse=reverse), running_sum(
@@ -265,7 +286,7 @@ class Moments(Accumulator):
         pivot[slots[filled[::-1]]] = np.asarray(state[1])[filled[::-1]]
         n, _, first, second = self._about(state, pivot[slots])
         return (
-            sums(slots, size, np.asarray(n)),
+            added((np.zeros(size, np.int64),), (n,), slots)[0],
             pivot,
             np.bincount(slots, first, size),
             np.bincount(slots, second, size),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -203,9 +202,8 @@ class AggregateKernel(BaseKernel):
         if self._gate is not None:
             at = self._gate.progress_at(rows.values)
             behind = rows.values < at
-            taken = np.flatnonzero(~behind)
-            closing = ByProgress(at, self._gate.progress, rows.hidden(ORDER), rows.hidden(CLOCK), taken)
-            if len(taken) < len(rows):
+            closing = ByProgress(at, self._gate.progress, rows.hidden(ORDER), rows.hidden(CLOCK), behind)
+            if behind.any():
                 late.add(rows, behind)
                 rows = rows.only(~behind)
         else:
@@ -221,8 +219,8 @@ class AggregateKernel(BaseKernel):
             if early.any():
                 late.add(rows, early)
                 rows = rows.only(~early)
-                closing = None if closing is None else replace(closing, taken=closing.taken[~early])
-        self._appearance.note(rows.codes)
+                closing = None if closing is None else closing.without(early)
+        self._appearance.note(rows.codes, len(self._groups))
         partials, nulled = self._aggregation.lift(rows.frame, rows.values)
         if isinstance(windows, TupleWindows):
             results = windows.add(rows, partials, progress)

@@ -131,6 +131,10 @@ class Aggregation:
     def combine(self, partials: Partials, slots: Ints, size: int) -> Partials:
         return [a.combine(s, slots, size) for a, s in zip(self._accumulators, partials, strict=True)]
 
+    def fold(self, into: Partials, partials: Partials, slots: Ints) -> Partials:
+        """Partials folded into others, which may be changed in place."""
+        return [a.fold(i, s, slots) for a, i, s in zip(self._accumulators, into, partials, strict=True)]
+
     def scan(self, partials: Partials, starts: Ints, *, reverse: bool = False) -> Partials:
         return [a.scan(s, starts, reverse=reverse) for a, s in zip(self._accumulators, partials, strict=True)]
 

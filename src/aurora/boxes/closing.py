@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from aurora.boxes.order import Rows
 from aurora.boxes.segments import Array, search, stable_order
@@ -34,13 +35,23 @@ class Closing(Protocol):
 
 @dataclass(frozen=True)
 class ByProgress:
-    """Time slack: one progress for all groups."""
+    """Time slack: one progress for all groups. ``late`` marks the rows that the windows were not given."""
 
     progress: Array
     now: float
     order: Ints
     clock: Ints
-    taken: Ints
+    late: npt.NDArray[np.bool_]
+
+    @property
+    def taken(self) -> Ints:
+        return np.flatnonzero(~self.late)
+
+    def without(self, early: npt.NDArray[np.bool_]) -> ByProgress:
+        """The same when some of the rows taken turn out to be too early for any window."""
+        late = self.late.copy()
+        late[self.taken[early]] = True
+        return replace(self, late=late)
 
     def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
         return np.searchsorted(self.progress, ends, side="left")

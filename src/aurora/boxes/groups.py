@@ -3,60 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 
+from aurora.boxes.coding import Coder
 from aurora.model.schema import Schema
 from aurora.model.train import Ints, rows_at
-
-
-class Coder:
-    """Codes for the values of one column. NULL is a value like others."""
-
-    def __init__(self) -> None:
-        self._codes: dict[object, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._codes)
-
-    def codes(self, values: pa.Array) -> tuple[Ints, Ints]:
-        """The code of every value, and the rows at which values appear that were never seen before.
-
-        Only distinct values are looked up one by one; the rows are encoded by Arrow.
-        """
-        encoded = values.dictionary_encode(null_encoding="encode")
-        known = self._codes
-        size = len(known)
-        distinct = encoded.dictionary.to_pylist()
-        local = np.fromiter(map(known.get, distinct, repeat(-1)), np.int64, len(distinct))
-        if (local < 0).any():
-            local = np.fromiter((known.setdefault(v, len(known)) for v in distinct), np.int64, len(distinct))
-        indices = encoded.indices.to_numpy(zero_copy_only=False)
-        codes = local[indices]
-        if len(known) == size:
-            return codes, np.empty(0, np.int64)
-        first = np.empty(len(distinct), np.int64)
-        first[indices[::-1]] = np.arange(len(codes))[::-1]
-        return codes, first[local >= size]
-
-
-def codable(column: pl.Series) -> pa.Array:
-    """The column in a form whose equal values are equal Python objects: -0.0 is 0.0, and all NaN are one."""
-    if column.dtype == pl.Float64:
-        numbers = column.fill_null(0.0).to_numpy() + 0.0
-        numbers[np.isnan(numbers)] = np.nan
-        return pa.array(numbers.view(np.int64), mask=column.is_null().to_numpy())
-    if column.dtype.is_temporal():
-        column = column.to_physical()
-    elif column.dtype == pl.Boolean:
-        column = column.cast(pl.Int8)
-    chunks = column.to_arrow()
-    return chunks.combine_chunks() if isinstance(chunks, pa.ChunkedArray) else chunks
 
 
 class GroupIndex:
@@ -77,10 +32,10 @@ class GroupIndex:
     def codes(self, frame: pl.DataFrame) -> Ints:
         if not self._columns:
             return np.zeros(frame.height, np.int64)
-        codes, new_rows = self._coders[0].codes(codable(frame.get_column(self._columns[0])))
+        codes, new_rows = self._coders[0].codes(frame.get_column(self._columns[0]))
         for name, coder, pair in zip(self._columns[1:], self._coders[1:], self._pairs, strict=True):
-            others, _ = coder.codes(codable(frame.get_column(name)))
-            codes, new_rows = pair.codes(pa.array(codes << 32 | others))
+            others, _ = coder.codes(frame.get_column(name))
+            codes, new_rows = pair.codes(pl.Series(codes << 32 | others))
         if len(new_rows):
             self.keys = self.keys.vstack(frame.select(self._columns)[new_rows])
         return codes
@@ -101,9 +56,9 @@ class Appearance:
         self._rank = np.empty(0, np.int64)
         self._known = 0
 
-    def note(self, codes: Ints) -> None:
-        """Ranks the groups of these tuples, which are in the order in which the box took them."""
-        if not len(codes):
+    def note(self, codes: Ints, groups: int) -> None:
+        """Ranks the groups of these tuples, in the order in which the box took them; there are ``groups`` in all."""
+        if not len(codes) or self._known == groups:
             return
         self._rank = grown(self._rank, int(codes.max()) + 1, -1)
         new = codes[self._rank[codes] < 0]

@@ -56,7 +56,7 @@ class BaseKernel:
                     for name, data in zip(names, state.column("data"), strict=True)
                 }
             )
-        except (pl.exceptions.PolarsError, LookupError) as error:
+        except (pl.exceptions.PolarsError, LookupError, OSError) as error:
             raise StateError(f"the snapshot does not fit this kernel: {error}; was the box changed since?") from error
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
-from aurora.boxes.groups import Coder, codable
+from aurora.boxes.coding import Coder
 from aurora.boxes.memory import NO_KEY, Memory, Run
 from aurora.boxes.order import Rows
 from aurora.expressions import Scope
@@ -40,8 +39,8 @@ class PairKeys:
                 column = column.cast(DOUBLE.to_polars())
             if column.null_count():
                 missing |= column.is_null().to_numpy()
-            own, _ = self._coders[i].codes(codable(column))
-            codes = own if i == 0 else self._pairs[i - 1].codes(pa.array(codes << 32 | own))[0]
+            own, _ = self._coders[i].codes(column)
+            codes = own if i == 0 else self._pairs[i - 1].codes(pl.Series(codes << 32 | own))[0]
         codes[missing] = NO_KEY
         return codes
 

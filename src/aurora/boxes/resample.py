@@ -235,7 +235,7 @@ class ResampleKernel(BaseKernel):
     def _take(self, delivered: Sequence[tuple[Rows, Late, Array]]) -> Emission:
         (pace, late_pace, _), (data, late_data, progress) = delivered
         places, order, clock = merged_places(pace, data)
-        self._appearance.note(data.codes)
+        self._appearance.note(data.codes, len(self._groups))
         before, now = self._note_passed(data)
         nulled = self._remember(data)
         emission = self._complete(pace, data, progress, before, now, places, order, clock)

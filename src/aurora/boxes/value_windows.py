@@ -94,6 +94,26 @@ class Cells:
         slots, first = slots_of(pack(self.cells, self.codes, groups))
         return Cells(self.cells[first], self.codes[first], aggregation.combine(self.partials, slots, len(first)))
 
+    def with_folded(self, new: Cells, aggregation: Aggregation, groups: int) -> Cells:
+        """These cells, each there once, with new entries folded in."""
+        low = min(int(new.cells.min()), int(self.cells.min()) if len(self) else int(new.cells.min()))
+        high = max(int(new.cells.max()), int(self.cells.max()) if len(self) else int(new.cells.max()))
+        width = (high - low + 1) * groups
+        if width > 4 * (len(self) + len(new)) + 4_096:
+            return Cells.concat([self, new]).folded(aggregation, groups)
+        # Few enough cells for a table that says which are there and in which slot.
+        keys, old_keys = (new.cells - low) * groups + new.codes, (self.cells - low) * groups + self.codes
+        present = np.zeros(width, bool)
+        present[keys] = True
+        present[old_keys] = True
+        there = np.flatnonzero(present)
+        slot = np.empty(width, np.int64)
+        slot[there] = np.arange(len(there))
+        source = np.full(len(there), len(self))
+        source[slot[old_keys]] = np.arange(len(self))
+        into = take_partials(concat_partials([self.partials, aggregation.nothings(1)]), source)
+        return Cells(low + there // groups, there % groups, aggregation.fold(into, new.partials, slot[keys]))
+
     def to_frame(self, aggregation: Aggregation) -> pl.DataFrame:
         columns = aggregation.to_frame(self.partials)
         return columns.with_columns(pl.Series("cell", self.cells), pl.Series("code", self.codes))
@@ -228,10 +248,9 @@ class PaneWindows:
         """Folds the rows in, and gives the windows that the train closed."""
         groups = max(len(self._closed), int(rows.codes.max(initial=-1)) + 1)
         if len(rows):
-            cells = self._grid.panes_of(rows.values - self.origins.of(rows.codes))
-            new = Cells(cells, rows.codes, partials)
-            both = Cells.concat([self._active, new]) if len(self._active) else new
-            self._active = both.folded(self._aggregation, groups)
+            values = rows.values - self.origins.of(rows.codes) if self._align_first else rows.values
+            new = Cells(self._grid.panes_of(values), rows.codes, partials)
+            self._active = self._active.with_folded(new, self._aggregation, groups)
             self._closed = grown(self._closed, groups, NEVER)
         return self._close(rows, closing)
 

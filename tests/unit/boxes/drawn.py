@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,7 +50,7 @@ def cuts(draw: st.DrawFn, length: int) -> list[slice]:
     """A cut of so many rows into trains, some of which may be empty."""
     inner = sorted(draw(st.lists(st.integers(0, length), max_size=4)))
     bounds = [0, *inner, length]
-    return [slice(a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [slice(a, b) for a, b in itertools.pairwise(bounds)]
 
 
 def identities(rows: Rows) -> list[tuple[int, int, int]]:

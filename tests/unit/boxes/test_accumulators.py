@@ -207,7 +207,7 @@ def in_one_go(accumulator: Accumulator, column: pl.Series, keys: list[int], slot
 
 
 every_aggregate = pytest.mark.parametrize("aggregate", AGGREGATES, ids=str)
-few = settings(max_examples=7)
+few = settings(max_examples=6)
 
 
 @every_aggregate
@@ -348,6 +348,16 @@ def test_quantiles_of_times_are_whole(kind: str) -> None:
     for values, expected in (([2**55 + 1], 2**55 + 1), ([2**55 + 1] * 2, 2**55 + 1), ([4, 10], 7)):
         state = in_one_go(accumulator, column_of(kind, values), [0] * len(values), [0] * len(values))
         assert plain(accumulator.final(state))[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([LEAST, GREATEST], None), ([GREATEST, LEAST], None), ([-1, GREATEST], None), ([-1, LEAST], LEAST + 1)],
+)
+def test_a_delta_that_leaves_the_range_is_null(values: list[int], expected: int | None) -> None:
+    accumulator = Aggregate("delta(x)", "int", len).accumulator()
+    state = in_one_go(accumulator, column_of("int", values), [0, 0], [0, 0])
+    assert plain(accumulator.final(state))[0] == expected
 
 
 def test_an_integer_sum_may_leave_the_range_on_its_way() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aurora.boxes.groups import Appearance, GroupIndex
 from aurora.model.schema import Schema
-from tests.unit.boxes.drawn import LEAST, GREATEST, cuts, ints
+from tests.unit.boxes.drawn import GREATEST, LEAST, cuts, ints
 
 # Values of every type a column can have. Each list has pairs that some way of comparing would confuse.
 VALUES: dict[str, list[Any]] = {

@@ -44,9 +44,9 @@ def at(points: Any, ranges: list[tuple[int, int]], axis: Any, values: list[float
 
 
 @given(
-    st.lists(
-        st.tuples(st.integers(-5, 5), st.one_of(st.none(), st.floats(-100, 100))), min_size=1, max_size=12
-    ).map(lambda rows: sorted(rows, key=lambda row: row[0])),
+    st.lists(st.tuples(st.integers(-5, 5), st.one_of(st.none(), st.floats(-100, 100))), min_size=1, max_size=12).map(
+        lambda rows: sorted(rows, key=lambda row: row[0])
+    ),
     st.lists(st.tuples(st.integers(-6, 6), st.integers(0, 11), st.integers(1, 12)), max_size=8),
     st.booleans(),
 )
@@ -59,6 +59,13 @@ def test_at(rows: list[tuple[int, float | None]], asked: list[tuple[int, int, in
     for value, (point, b, e) in zip(found, asked, strict=True):
         expected = slow(point, rows[b:e])
         assert value is None if expected is None else value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_a_point_after_nothing_but_nulls_does_not_look_into_the_range_before() -> None:
+    axis = ints([0, 1, 2, 0, 1, 2])
+    values = [5.0, 5.0, 5.0, None, None, 7.0]
+    assert at(ints([1, 1]), [(0, 3), (3, 6)], axis, values) == [5.0, None]
+    assert at(ints([1, 1]), [(0, 3), (3, 6)], axis, [7.0, None, None, *values[:3]]) == [None, 5.0]
 
 
 def test_what_is_not_finite() -> None:

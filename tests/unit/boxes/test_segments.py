@@ -126,7 +126,9 @@ def test_search(side: str, segments: list[list[int]], queries: list[tuple[int, i
     codes = [code for code, values in enumerate(segments) for _ in values]
     flat = [value for values in segments for value in values]
     found = search(ints(codes), ints(flat), ints([q[0] for q in queries]), ints([q[1] for q in queries]), side)
-    assert found.tolist() == [searched(segments, min(segment, len(segments)), query, side) for segment, query in queries]
+    assert found.tolist() == [
+        searched(segments, min(segment, len(segments)), query, side) for segment, query in queries
+    ]
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

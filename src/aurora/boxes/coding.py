@@ -1,0 +1,168 @@
+"""Values as dense integers: each value of a column gets a code, in order of first appearance.
+
+Rows usually hold values that were seen before. Those that fit into two machine words (short strings, numbers, times)
+are found in a table by multiplication, all rows at once; the rest is encoded by Arrow and looked up value by value.
+"""
+
+from __future__ import annotations
+
+from itertools import repeat
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from aurora.model.train import Ints
+
+Words = npt.NDArray[np.uint64]
+
+_FACTORS = (
+    (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F),
+    (0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD),
+    (0xA0761D6478BD642F, 0xE7037ED1A0B428DB),
+)
+_MOST_KEYS = 65_536
+_INLINE_BYTES = 12
+"""Strings up to this length stand whole inside their Arrow view; longer ones stand elsewhere."""
+
+
+def words(column: pl.Series) -> tuple[Words, Words | None] | None:
+    """The column's values as one or two words each, equal where the values are; None if they do not fit."""
+    if column.null_count() or not len(column):
+        return None
+    if column.dtype == pl.Int64 or column.dtype.is_temporal():
+        return column.to_numpy().view(np.uint64), None
+    if column.dtype != pl.String:
+        return None
+    array = column.to_arrow(compat_level=pl.CompatLevel.newest())
+    if not isinstance(array, pa.StringViewArray):
+        return None
+    views = np.frombuffer(array.buffers()[1], np.uint64)[2 * array.offset : 2 * (array.offset + len(array))]
+    low, high = np.ascontiguousarray(views[::2]), np.ascontiguousarray(views[1::2])
+    if int((low & np.uint64(0xFFFFFFFF)).max()) > _INLINE_BYTES:
+        return None
+    return low, high
+
+
+class WordTable:
+    """Finds the codes of known words. A key whose place in a table is taken stands in the next one."""
+
+    def __init__(self) -> None:
+        self._low: Words = np.empty(0, np.uint64)
+        self._high: Words = np.empty(0, np.uint64)
+        self._codes = np.empty(0, np.int64)
+        self._levels: list[tuple[np.uint64, np.uint64, np.uint64, Ints]] = []
+        self._late: list[tuple[Words, Words, Ints]] = []
+
+    def find(self, low: Words, high: Words | None) -> Ints:
+        """The code of every row, -1 where it is not known."""
+        if not self._levels:
+            return np.full(len(low), -1)
+        found = self._on_level(0, low, high)
+        for level in range(1, len(self._levels)):
+            rows = np.flatnonzero(found < 0)
+            if not len(rows):
+                break
+            found[rows] = self._on_level(level, low[rows], None if high is None else high[rows])
+        return found
+
+    def _on_level(self, level: int, low: Words, high: Words | None) -> Ints:
+        factor, other, shift, table = self._levels[level]
+        hashed = low * factor
+        if high is not None:
+            hashed += high * other
+        # NumPy gathers by signed 64-bit numbers several times faster than by others.
+        keys = table.take((hashed >> shift).view(np.int64))
+        same = self._low.take(keys) == low
+        if high is not None:
+            same &= self._high.take(keys) == high
+        # The last key is a blank: what has no place is there, and its code is -1.
+        codes = self._codes.take(keys)
+        return codes if same.all() else np.where(same, codes, -1)
+
+    def learn(self, low: Words, high: Words | None, codes: Ints) -> None:
+        """Notes new keys. The tables are made anew when an eighth of what they hold has come to it."""
+        self._late.append((low, np.zeros_like(low) if high is None else high, codes))
+        waiting = sum(len(keys) for _, _, keys in self._late)
+        known = max(len(self._codes) - 1, 0)
+        if known + waiting <= _MOST_KEYS and waiting >= max(1, known // 8):
+            self._rebuild()
+
+    def _rebuild(self) -> None:
+        known = slice(0, max(len(self._codes) - 1, 0))
+        blank = np.zeros(1, np.uint64)
+        self._low = np.concatenate([self._low[known], *(low for low, _, _ in self._late), blank])
+        self._high = np.concatenate([self._high[known], *(high for _, high, _ in self._late), blank])
+        self._codes = np.concatenate([self._codes[known], *(codes for _, _, codes in self._late), np.array([-1])])
+        self._late = []
+        self._levels = []
+        keys = np.arange(len(self._codes) - 1)
+        for factor, other in _FACTORS:
+            bits = max(10, len(keys).bit_length() + 5)
+            shift = np.uint64(64 - bits)
+            table = np.full(2**bits, len(self._codes) - 1)
+            hashed = self._low[keys] * np.uint64(factor) + self._high[keys] * np.uint64(other)
+            table[hashed >> shift] = keys
+            self._levels.append((np.uint64(factor), np.uint64(other), shift, table))
+            keys = keys[table[hashed >> shift] != keys]
+            if not len(keys):
+                break
+
+
+class Coder:
+    """Codes for the values of one column. NULL is a value like others, -0.0 is 0.0, and all NaN are one."""
+
+    def __init__(self) -> None:
+        self._codes: dict[object, int] = {}
+        self._table = WordTable()
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def codes(self, column: pl.Series) -> tuple[Ints, Ints]:
+        """The code of every value, and the rows at which values appear that were never seen before."""
+        pair = words(column)
+        if pair is None:
+            return self._look_up(column)
+        low, high = pair
+        codes = self._table.find(low, high)
+        rows = np.flatnonzero(codes < 0)
+        if not len(rows):
+            return codes, rows
+        codes[rows], new = self._look_up(column if len(rows) == len(column) else column[rows])
+        new = rows[new]
+        if len(new):
+            self._table.learn(low[new], None if high is None else high[new], codes[new])
+        return codes, new
+
+    def _look_up(self, column: pl.Series) -> tuple[Ints, Ints]:
+        """Only distinct values are looked up one by one; the rows are encoded by Arrow."""
+        encoded = _codable(column).dictionary_encode(null_encoding="encode")
+        known = self._codes
+        size = len(known)
+        distinct = encoded.dictionary.to_pylist()
+        local = np.fromiter(map(known.get, distinct, repeat(-1)), np.int64, len(distinct))
+        if (local < 0).any():
+            local = np.fromiter((known.setdefault(v, len(known)) for v in distinct), np.int64, len(distinct))
+        indices = encoded.indices.to_numpy(zero_copy_only=False)
+        codes = local[indices]
+        if len(known) == size:
+            return codes, np.empty(0, np.int64)
+        first = np.empty(len(distinct), np.int64)
+        first[indices[::-1]] = np.arange(len(codes))[::-1]
+        return codes, first[local >= size]
+
+
+def _codable(column: pl.Series) -> pa.Array:
+    """The column in a form whose equal values are equal Python objects."""
+    if column.dtype == pl.Float64:
+        numbers = column.fill_null(0.0).to_numpy() + 0.0
+        numbers[np.isnan(numbers)] = np.nan
+        return pa.array(numbers.view(np.int64), mask=column.is_null().to_numpy())
+    if column.dtype.is_temporal():
+        column = column.to_physical()
+    elif column.dtype == pl.Boolean:
+        column = column.cast(pl.Int8)
+    chunks = column.to_arrow()
+    return chunks.combine_chunks() if isinstance(chunks, pa.ChunkedArray) else chunks
