@@ -98,6 +98,11 @@ class Accumulator(ABC):
         size = len(into[0])
         return self.combine(concat([into, state]), np.concatenate((np.arange(size), slots)), size)
 
+    def merge(self, state: State, other: State) -> State:
+        """Entry by entry, one state followed by another."""
+        size = len(state[0])
+        return self.combine(concat([state, other]), np.tile(np.arange(size), 2), size)
+
     @abstractmethod
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         """The running fold within each segment of entries, from its first entry on or from its last one back."""
@@ -121,6 +126,9 @@ class Earliest(Accumulator):
         np.minimum.at(into[0], slots, state[0])
         return into
 
+    def merge(self, state: State, other: State) -> State:
+        return (np.minimum(state[0], other[0]),)
+
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return (accumulate(np.minimum, np.asarray(state[0]), starts, reverse=reverse),)
 
@@ -137,6 +145,9 @@ class Count(Accumulator):
 
     def fold(self, into: State, state: State, slots: Ints) -> State:
         return added(into, state, slots)
+
+    def merge(self, state: State, other: State) -> State:
+        return tuple(np.add(one, two) for one, two in zip(state, other, strict=True))
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return (running_sum(state[0], starts, reverse=reverse),)
@@ -171,6 +182,9 @@ class DoubleSum(Accumulator):
     def fold(self, into: State, state: State, slots: Ints) -> State:
         return added(into, state, slots)
 
+    def merge(self, state: State, other: State) -> State:
+        return tuple(np.add(one, two) for one, two in zip(state, other, strict=True))
+
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return accumulate(np.add, np.asarray(state[0]), starts, reverse=reverse), running_sum(
             state[1], starts, reverse=reverse
@@ -198,6 +212,9 @@ class IntegerSum(Accumulator):
 
     def fold(self, into: State, state: State, slots: Ints) -> State:
         return added(into, state, slots)
+
+    def merge(self, state: State, other: State) -> State:
+        return tuple(np.add(one, two) for one, two in zip(state, other, strict=True))
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return tuple(running_sum(column, starts, reverse=reverse) for column in state)
@@ -247,6 +264,10 @@ class Extreme(Accumulator):
         with np.errstate(invalid="ignore"):
             self._ufunc.at(into[0], slots, state[0])
         return into[:1] + added(into[1:], state[1:], slots)
+
+    def merge(self, state: State, other: State) -> State:
+        with np.errstate(invalid="ignore"):
+            return self._ufunc(state[0], other[0]), np.add(state[1], other[1])
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return accumulate(self._ufunc, np.asarray(state[0]), starts, reverse=reverse), running_sum(
@@ -359,6 +380,15 @@ class Pick(Accumulator):
         chosen[slots[rows]] = rows
         return self._at(state, chosen)
 
+    def merge(self, state: State, other: State) -> State:
+        if self._by != "place" or not self._numeric:
+            return super().merge(state, other)
+        preferred, second = (other, state) if self._last else (state, other)
+        valid = np.asarray(preferred[1])
+        if valid.all():
+            return preferred
+        return np.where(valid, preferred[0], second[0]), valid | second[1]
+
     def _at(self, state: State, chosen: Ints) -> State:
         """The states of the chosen rows; nothing where the choice is -1."""
         none = chosen < 0
@@ -412,6 +442,10 @@ class Delta(Accumulator):
     def combine(self, state: State, slots: Ints, size: int) -> State:
         first, last = self._split(state)
         return self._first.combine(first, slots, size) + self._last.combine(last, slots, size)
+
+    def merge(self, state: State, other: State) -> State:
+        (first, last), (other_first, other_last) = self._split(state), self._split(other)
+        return self._first.merge(first, other_first) + self._last.merge(last, other_last)
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         first, last = self._split(state)

@@ -135,6 +135,10 @@ class Aggregation:
         """Partials folded into others, which may be changed in place."""
         return [a.fold(i, s, slots) for a, i, s in zip(self._accumulators, into, partials, strict=True)]
 
+    def merge(self, partials: Partials, others: Partials) -> Partials:
+        """Entry by entry, partials followed by others."""
+        return [a.merge(s, o) for a, s, o in zip(self._accumulators, partials, others, strict=True)]
+
     def scan(self, partials: Partials, starts: Ints, *, reverse: bool = False) -> Partials:
         return [a.scan(s, starts, reverse=reverse) for a, s in zip(self._accumulators, partials, strict=True)]
 

@@ -227,10 +227,12 @@ class TupleWindows:
         first, last = layout.place[begins], layout.place[begins + counts - 1]
         if self._size == 1:
             partials = take_partials(entries.partials, first)
-        elif isinstance(counts, int) and counts > _WIDE and self._aggregation.bounded:
+        elif not isinstance(counts, int) or not self._aggregation.bounded:
+            partials = self._uneven(entries, layout, begins, np.broadcast_to(counts, begins.shape))
+        elif counts > _WIDE:
             partials = self._wide(entries, layout, begins)
         else:
-            partials = self._narrow(entries, layout, begins, np.broadcast_to(counts, begins.shape))
+            partials = self._narrow(entries, layout, begins)
         return Results(
             entries.codes[first],
             entries.first_value[first],
@@ -242,7 +244,15 @@ class TupleWindows:
             np.zeros(len(begins), bool),
         )
 
-    def _narrow(self, entries: Entries, layout: Layout, begins: Ints, counts: Ints) -> Partials:
+    def _narrow(self, entries: Entries, layout: Layout, begins: Ints) -> Partials:
+        """All windows at once: their first entries, followed by their second ones, and so on."""
+        partials = take_partials(entries.partials, layout.place[begins])
+        for step in range(1, self._size):
+            following = take_partials(entries.partials, layout.place[begins + step])
+            partials = self._aggregation.merge(partials, following)
+        return partials
+
+    def _uneven(self, entries: Entries, layout: Layout, begins: Ints, counts: Ints) -> Partials:
         """Each window folded from its entries, some windows at a time so that memory stays bounded."""
         step = max(1, _AT_ONCE // int(counts.max()))
         parts = []

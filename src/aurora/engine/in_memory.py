@@ -52,15 +52,13 @@ def run(
     connection point is its data. ``on_epoch`` is called after every train with the run so far.
     """
     typed = typecheck(network)
-    unknown = [name for name in inputs if name not in network.streams and name not in network.connection_points]
+    points = [name for name, point in network.connection_points.items() if point.dangling]
+    unknown = [name for name in inputs if name not in network.streams and name not in points]
     if unknown:
-        raise InputError(f"the network has no stream {', '.join(unknown)}; it has {', '.join(network.streams)}")
+        known = ", ".join([*network.streams, *points])
+        raise InputError(f"the network has no stream or static data {', '.join(unknown)}; it has {known}")
     sources = {name: FrameSource(inputs.get(name, []), typed.arcs[name].schema) for name in network.streams}
-    statics = {
-        name: table_frame(table, typed.arcs[name].schema)
-        for name, table in inputs.items()
-        if name in network.connection_points
-    }
+    statics = {name: table_frame(table, typed.arcs[name].schema) for name, table in inputs.items() if name in points}
     sinks = {name: FrameSink(typed.arcs[producer].schema) for name, producer in typed.outputs.items()}
     running = Run(typed, sources, sinks, statics=statics, train=train, clock=clock, wall=wall)
     running.to_end(at_end, None if on_epoch is None else lambda _: on_epoch(running))

@@ -117,7 +117,7 @@ def test_appearance(trains: list[list[int]], restart: bool) -> None:
     appearance = Appearance()
     ranks: dict[int, int] = {}
     for codes in trains:
-        appearance.note(ints(codes))
+        appearance.note(ints(codes), 7)
         for code in codes:
             ranks.setdefault(code, len(ranks))
         if restart:

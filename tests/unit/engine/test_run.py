@@ -140,7 +140,7 @@ def test_nothing_comes_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("inputs", "options", "message"),
     [
-        ({"z": []}, {}, "the network has no stream z; it has s"),
+        ({"z": []}, {}, "the network has no stream or static data z; it has s"),
         ({"s": []}, {"clock": "u"}, "stream s has no column u"),
         ({"s": pl.DataFrame({"t": [1]})}, {}, "lacks the columns x; it has t"),
         ({"s": [{"t": "one", "x": 1}]}, {}, "does not fit"),
@@ -150,6 +150,12 @@ def test_nothing_comes_of_nothing() -> None:
 def test_inputs_that_do_not_fit(inputs: Any, options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run_rows(PASS, inputs, **options)
+
+
+def test_a_live_connection_point_takes_no_table() -> None:
+    document = network("b: {kind: filter, in: s, where: x > 0}", points="c: {'on': b, keep: 2h}, " + POINT)
+    with pytest.raises(InputError, match="the network has no stream or static data c; it has s, names"):
+        run_rows(document, {"c": []})
 
 
 def test_a_train_has_a_tuple_at_least() -> None:
