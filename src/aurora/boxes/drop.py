@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field, model_validator
 
-from aurora.boxes.kernel import BaseKernel, Projection, typed
+from aurora.boxes.kernel import BaseKernel, Projection, asks_arrival, typed
 from aurora.errors import Report
 from aurora.expressions import Scope, analyse
 from aurora.model.box import OUT, Box, Kernel, box_kind
@@ -47,6 +47,9 @@ class Drop(Box):
         if (self.rate is None) == (self.where is None):
             raise ValueError("a drop needs either `rate` or `where`, and not both")
         return self
+
+    def asks_hidden(self) -> bool:
+        return self.where is None or asks_arrival([self.where])
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         if self.where is not None:
@@ -87,4 +90,4 @@ class DropWhereKernel(BaseKernel):
     def process(self, port: int, train: Train) -> Emission:
         matches, nulled = self._condition(train.frame)
         stays = ~matches.get_column("match").fill_null(False)
-        return Emission({OUT: Train(rows_where(train.frame, stays))}, nulled=nulled)
+        return Emission({OUT: train.made(rows_where(train.frame, stays))}, nulled=nulled)

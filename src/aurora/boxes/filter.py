@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from aurora.boxes.kernel import BaseKernel, Projection, typed
+from aurora.boxes.kernel import BaseKernel, Projection, asks_arrival, typed
 from aurora.errors import Report
 from aurora.expressions import Scope, analyse
 from aurora.model.box import OUT, Box, Kernel, box_kind
@@ -60,6 +60,9 @@ class Filter(Box):
     def _conditions(self) -> dict[str, str]:
         return self.routes if self.where is None else {OUT: self.where}
 
+    def asks_hidden(self) -> bool:
+        return asks_arrival(self._conditions().values())
+
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         (arc,) = inputs
         scope = Scope.of(arc.schema)
@@ -86,7 +89,7 @@ class WhereKernel(BaseKernel):
 
     def process(self, port: int, train: Train) -> Emission:
         frame = train.frame
-        return Emission({OUT: Train(rows_where(frame, frame.select(self._condition).to_series()))})
+        return Emission({OUT: train.made(rows_where(frame, frame.select(self._condition).to_series()))})
 
 
 class RoutesKernel(BaseKernel):
@@ -105,7 +108,7 @@ class RoutesKernel(BaseKernel):
             match = matches.get_column(name).fill_null(False).to_numpy() & free
             free &= ~match
             if match.any():
-                trains[name] = Train(rows_where(train.frame, match))
+                trains[name] = train.made(rows_where(train.frame, match))
         if self._otherwise is not None and free.any():
-            trains[self._otherwise] = Train(rows_where(train.frame, free))
+            trains[self._otherwise] = train.made(rows_where(train.frame, free))
         return Emission(trains, nulled=nulled)

@@ -38,6 +38,9 @@ class GroupBy(Box):
 
     columns: Annotated[Names, Field(min_length=1)]
 
+    def asks_hidden(self) -> bool:
+        return False
+
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         schema = inputs[0].schema
         grouping = self.columns if check_columns(self.columns, schema, report.at("columns")) else ()

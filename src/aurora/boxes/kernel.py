@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -105,6 +105,11 @@ class Projection:
         if not plain:
             return computed, nulled
         return pl.DataFrame([plain[n] if n in plain else computed.get_column(n) for n in self._names]), nulled
+
+
+def asks_arrival(texts: Iterable[str]) -> bool:
+    """Whether expressions may ask for the arrival time; a word in a literal counts too, which does no harm."""
+    return any("arrival_time" in text.lower() for text in texts)
 
 
 def typed(text: str, scope: Scope, report: Report, *, expect: Type | None = None) -> Scalar | None:

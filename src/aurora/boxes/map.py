@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import polars as pl
 from pydantic import Field, model_validator
 
-from aurora.boxes.kernel import BaseKernel, Projection, check_columns, typed_all
+from aurora.boxes.kernel import BaseKernel, Projection, asks_arrival, check_columns, typed_all
 from aurora.errors import Report
 from aurora.expressions import Scalar, Scope, analyse
 from aurora.model.box import OUT, Box, Kernel, box_kind
@@ -98,6 +98,9 @@ class Map(Box):
         renamed = [new_names.get(_quoted(name), new_names.get(name)) for name in arc.grouping]
         return tuple(name for name in renamed if name is not None) if None not in renamed else ()
 
+    def asks_hidden(self) -> bool:
+        return asks_arrival([*self.compute.values(), *self.extend.values()])
+
     def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
         scope = Scope.of(inputs[0].schema)
         scalars = {name: analyse(text, scope) for name, text in self._texts(inputs[0].schema).items()}
@@ -110,8 +113,9 @@ def _quoted(name: str) -> str:
 
 class MapKernel(BaseKernel):
     def __init__(self, scalars: Mapping[str, Scalar]) -> None:
-        self._projection = Projection(scalars)
+        self._projection = Projection(scalars, keep=())
 
     def process(self, port: int, train: Train) -> Emission:
         frame, nulled = self._projection(train.frame)
-        return Emission({OUT: Train(frame)}, nulled=nulled)
+        hidden = train.hidden_columns
+        return Emission({OUT: train.made(frame.hstack(hidden) if hidden else frame)}, nulled=nulled)

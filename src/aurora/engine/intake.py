@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,19 +27,25 @@ class Epoch:
     progress: Progress
 
 
-def by_arrival(sources: Mapping[str, Source], train: int, clock: Clock) -> Iterator[Epoch]:
-    """One input after the other; the clock is the engine's at entry."""
+def by_arrival(sources: Mapping[str, Source], train: int, clock: Clock, bare: Collection[str] = ()) -> Iterator[Epoch]:
+    """One input after the other; the clock is the engine's at entry. Trains of the streams in ``bare`` are bare."""
     seq = 0
     for name, source in sources.items():
         for batch in source.batches(max(train, _CHUNK_TUPLES)):
             for start in range(0, batch.height, train):
                 frame = batch.slice(start, train)
                 clocks = np.full(frame.height, clock.now_us())
-                yield _epoch({name: (frame, np.arange(seq, seq + frame.height))}, seq, clocks)
+                yield _epoch({name: (frame, np.arange(seq, seq + frame.height))}, seq, clocks, bare)
                 seq += frame.height
 
 
-def by_column(sources: Mapping[str, Source], schemas: Mapping[str, Schema], column: str, train: int) -> Iterator[Epoch]:
+def by_column(
+    sources: Mapping[str, Source],
+    schemas: Mapping[str, Schema],
+    column: str,
+    train: int,
+    bare: Collection[str] = (),
+) -> Iterator[Epoch]:
     """All inputs merged by a column, whose running maximum is the clock."""
     for name, schema in schemas.items():
         if column not in schema:
@@ -63,14 +69,17 @@ def by_column(sources: Mapping[str, Source], schemas: Mapping[str, Schema], colu
                 numbers = np.flatnonzero(owners[cut] == place)
                 if len(numbers):
                     taken[queue.name] = (queue.take(len(numbers)), seq + numbers)
-            epoch = _epoch(taken, seq, clocks[cut])
+            epoch = _epoch(taken, seq, clocks[cut], bare)
             seq = epoch.progress.seq + 1
             yield epoch
 
 
-def _epoch(taken: Mapping[str, tuple[pl.DataFrame, Ints]], first: int, clocks: Ints) -> Epoch:
+def _epoch(taken: Mapping[str, tuple[pl.DataFrame, Ints]], first: int, clocks: Ints, bare: Collection[str]) -> Epoch:
     trains = {}
     for name, (frame, numbers) in taken.items():
+        if name in bare:
+            trains[name] = Train(frame, int(clocks[-1]))
+            continue
         own = clocks if len(numbers) == len(clocks) else clocks[numbers - first]
         trains[name] = Train.of(frame, 2 * numbers + 1, own, own)
     return Epoch(trains, Progress(first + len(clocks) - 1, int(clocks[-1]), first, clocks))

@@ -14,7 +14,7 @@ from aurora.connectors.source import Sink, Source
 from aurora.engine.intake import Epoch, by_arrival, by_column
 from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
 from aurora.errors import InputError
-from aurora.model.train import ARRIVAL, CLOCK, Progress, Train
+from aurora.model.train import ARRIVAL, CLOCK, Ints, Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.local import LocalProcessor
 from aurora.processors.plan import BoxCost, Execution
@@ -60,10 +60,11 @@ class Run:
             outputs={name: OutputStatistics() for name in typed.outputs},
         )
         schemas = {name: typed.arcs[name].schema for name in inputs}
+        bare = {name for name in inputs if not typed.asked_for_hidden(name)}
         if clock is None:
-            self._intake = by_arrival(inputs, train, self._wall)
+            self._intake = by_arrival(inputs, train, self._wall, bare)
         else:
-            self._intake = by_column(inputs, schemas, clock, train)
+            self._intake = by_column(inputs, schemas, clock, train, bare)
 
     def to_end(self, at_end: AtEnd = "flush", on_epoch: Callable[[RunStatistics], None] | None = None) -> RunStatistics:
         """Takes everything that the inputs have. What ``on_epoch``, called after every train, raises ends the run."""
@@ -109,7 +110,14 @@ class Run:
     def _deliver(self, name: str, train: Train) -> None:
         output = self.statistics.outputs[name]
         output.tuples += len(train)
-        delivered = train.hidden(CLOCK) if self._column_clock else np.int64(self._wall.now_us())
-        output.latencies.note(delivered - train.hidden(ARRIVAL))
+        output.latencies.note(self._latencies_us(train), len(train))
         if name in self._sinks:
             self._sinks[name].write(train.visible)
+
+    def _latencies_us(self, train: Train) -> Ints:
+        """The latency of every tuple, or one for all. On a column's clock it is how far that moved meanwhile."""
+        if train.arrival_us is not None:
+            return np.array([0 if self._column_clock else self._wall.now_us() - train.arrival_us])
+        delivered = train.hidden(CLOCK) if self._column_clock else np.int64(self._wall.now_us())
+        latencies: Ints = delivered - train.hidden(ARRIVAL)
+        return latencies

@@ -21,13 +21,12 @@ class Latencies:
     def __init__(self) -> None:
         self._counts = np.zeros(0, np.int64)
 
-    def note(self, latencies_us: npt.NDArray[np.int64]) -> None:
+    def note(self, latencies_us: npt.NDArray[np.int64], tuples: int) -> None:
+        """Notes a latency per tuple, or one for all of them."""
         if len(latencies_us) and latencies_us.min() == latencies_us.max():
-            # What comes in one train often has one latency.
-            buckets, weight = latencies_us[:1], len(latencies_us)
-        else:
-            buckets, weight = latencies_us, 1
-        buckets = (np.maximum(buckets, 1).astype(np.float64).view(np.int64) >> _SHIFT) - _FIRST
+            latencies_us = latencies_us[:1]
+        weight = tuples if len(latencies_us) == 1 else 1
+        buckets = (np.maximum(latencies_us, 1).astype(np.float64).view(np.int64) >> _SHIFT) - _FIRST
         counts = np.bincount(buckets, minlength=len(self._counts)) * weight
         counts[: len(self._counts)] += self._counts
         self._counts = counts

@@ -79,6 +79,10 @@ class Box(Element):
         A port whose schema cannot be known because of a problem is left out.
         """
 
+    def asks_hidden(self) -> bool:
+        """Whether the box reads the number, the clock or the arrival time of its tuples."""
+        return True
+
     def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
         """How the input may be split; called for valid boxes only."""
         return ANYWHERE

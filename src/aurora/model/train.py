@@ -43,9 +43,14 @@ def rows_at(frame: pl.DataFrame, rows: Ints) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Train:
-    """Tuples in arc order. ``frame`` has the visible columns first, then the hidden ones."""
+    """Tuples in arc order. ``frame`` has the visible columns first, then the hidden ones.
+
+    Where no box downstream asks for hidden columns a train is bare: it goes without them, and ``arrival_us`` says when
+    all its tuples came.
+    """
 
     frame: pl.DataFrame
+    arrival_us: int | None = None
 
     def __len__(self) -> int:
         return self.frame.height
@@ -64,16 +69,22 @@ class Train:
     def concat(cls, trains: Sequence[Train]) -> Train:
         if len(trains) == 1:
             return trains[0]
-        return cls(pl.concat([train.frame for train in trains], how="vertical"))
+        return cls(pl.concat([train.frame for train in trains], how="vertical"), trains[0].arrival_us)
+
+    def made(self, frame: pl.DataFrame) -> Train:
+        """A train made from this one, tuple by tuple."""
+        return Train(frame, self.arrival_us)
 
     @property
     def visible(self) -> pl.DataFrame:
         """The stream's own columns."""
+        if self.arrival_us is not None:
+            return self.frame
         return pl.DataFrame(self.frame.get_columns()[: -len(HIDDEN)])
 
     @property
-    def columns(self) -> list[str]:
-        return self.frame.columns[: -len(HIDDEN)]
+    def hidden_columns(self) -> list[pl.Series]:
+        return [] if self.arrival_us is not None else self.frame.get_columns()[-len(HIDDEN) :]
 
     def hidden(self, name: str) -> Ints:
         return self.frame.get_column(name).to_numpy()

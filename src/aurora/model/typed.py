@@ -138,6 +138,16 @@ class TypedNetwork:
         wanted = self.arcs.producer(arc)
         return tuple(name for name, producer in self.outputs.items() if producer == wanted)
 
+    def asked_for_hidden(self, arc: str | tuple[str, str]) -> bool:
+        """Whether some box downstream of the arc reads hidden columns."""
+        for box, _ in self.consumers(arc):
+            declaration = self.network.boxes[box]
+            if declaration.asks_hidden():
+                return True
+            if any(self.asked_for_hidden((box, port)) for port in declaration.output_ports()):
+                return True
+        return False
+
     @cached_property
     def _consumers(self) -> dict[Producer, tuple[Consumer, ...]]:
         found: dict[Producer, list[Consumer]] = {}

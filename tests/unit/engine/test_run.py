@@ -35,7 +35,7 @@ PASS = network("b: {kind: filter, in: s, where: x > 0}")
 def test_quantiles_of_latencies_are_exact_to_one_percent(latencies: list[int], q: float) -> None:
     noted = Latencies()
     for start in range(0, len(latencies), 7):
-        noted.note(np.array(latencies[start : start + 7], np.int64))
+        noted.note(np.array(latencies[start : start + 7], np.int64), len(latencies[start : start + 7]))
     expected = float(np.quantile(latencies, q, method="inverted_cdf")) / 1e6
     # A microsecond counts as nothing.
     assert noted.quantile(q) == pytest.approx(expected, rel=0.01, abs=1.01e-6)
@@ -44,7 +44,7 @@ def test_quantiles_of_latencies_are_exact_to_one_percent(latencies: list[int], q
 def test_no_tuples_have_no_latency() -> None:
     noted = Latencies()
     assert noted.quantile(0.5) is None
-    noted.note(np.empty(0, np.int64))
+    noted.note(np.empty(0, np.int64), 0)
     assert noted.quantile(0.5) is None
 
 
