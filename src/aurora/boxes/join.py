@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -173,6 +173,11 @@ def _all_columns(left: Schema, right: Schema) -> dict[str, str]:
     return columns
 
 
+def _of_side(side: str, names: Iterable[str]) -> list[str]:
+    """The columns of one side among columns of the joined scope."""
+    return sorted(name.split(".", 1)[1] for name in names if name.startswith(f"{side}."))
+
+
 class Matcher:
     """What is matched and what comes out, the same for live and static sides."""
 
@@ -192,45 +197,49 @@ class Matcher:
         self._output = Projection(computed)
         used = {name for scalar in computed.values() for name in scalar.columns}
         used |= rest.columns if rest is not None else set()
-        used |= {name for pair in pairs for name in pair}
-        self.needs = [sorted(n.split(".", 1)[1] for n in used if n.startswith(f"{side}.")) for side in SIDES]
+        self._used = [_of_side(side, used) for side in SIDES]
+        # Memory keeps the key columns too, to be able to code them afresh.
+        self._kept = [_of_side(side, used.union(*pairs)) for side in SIDES]
         self.kind = left[box.left_order_by] if box.left_order_by is not None else None
         self._whole = self.kind is None or numpy_type(self.kind) is np.int64
         self.within: Any = 0 if box.within is None or self.kind is None else amount(box.within, self.kind)
 
     def rows(self, port: int, rows: Rows) -> Rows:
         """The rows with the columns that are needed and the codes of their keys."""
-        columns = [rows.frame.get_column(name) for name in [*self.needs[port], ARRIVAL]]
+        columns = [rows.frame.get_column(name) for name in [*self._kept[port], ARRIVAL]]
         return Rows(pl.DataFrame(columns), self.keys.codes(port, rows.frame), rows.values)
 
     def search(self, probes: Run, run: Run) -> tuple[Any, Any]:
         """(probe, row) indices of all pairs that agree in key and lie within the band."""
         if not len(run) or not len(probes):
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        values, codes = probes.rows.values[probes.layout], probes.rows.codes[probes.layout]
+        values = probes.rows.values[probes.layout]
         if self._whole:
             limits = np.iinfo(np.int64)
             low = np.maximum(values, limits.min + self.within) - self.within
             high = np.minimum(values, limits.max - self.within) + self.within
-            of, rows = run.pairs(codes, low, high)
         else:
             # Sums of doubles round; look a little too far, then measure the distance itself.
             low = np.nextafter(values - self.within, -np.inf)
-            of, rows = run.pairs(codes, low, np.nextafter(values + self.within, np.inf))
-            near = np.abs(values[of] - run.rows.values[rows]) <= self.within
-            of, rows = of[near], rows[near]
-        return probes.layout[of], rows
+            high = np.nextafter(values + self.within, np.inf)
+        near = np.flatnonzero(run.in_reach(low, high))
+        layout = probes.layout[near]
+        of, rows = run.pairs(probes.rows.codes[layout], low[near], high[near])
+        of = layout[of]
+        if not self._whole:
+            close = np.abs(probes.rows.values[of] - run.rows.values[rows]) <= self.within
+            of, rows = of[close], rows[close]
+        return of, rows
 
     def emit(self, sides: Sequence[pl.DataFrame], pairs: Sequence[Ints], order: Ints, clock: Ints) -> Emission:
         """The pairs that satisfy the rest of the condition. ``pairs`` has rows of both sides, in output order."""
-        frames = [rows_at(frame, rows) for frame, rows in zip(sides, pairs, strict=True)]
-        arrival = np.minimum(*(frame.get_column(ARRIVAL).to_numpy() for frame in frames))
-        columns = [
-            frame.get_column(name).alias(f"{side}.{name}")
-            for side, frame, names in zip(SIDES, frames, self.needs, strict=True)
-            for name in names
-        ]
-        joined = Train.of(pl.DataFrame(columns), order, clock, arrival).frame
+        columns: list[pl.Series] = []
+        for side, frame, rows, names in zip(SIDES, sides, pairs, self._used, strict=True):
+            if names:
+                used = pl.DataFrame([frame.get_column(name).alias(f"{side}.{name}") for name in names])
+                columns += rows_at(used, rows).get_columns()
+        arrivals = (f.get_column(ARRIVAL).to_numpy().take(rows) for f, rows in zip(sides, pairs, strict=True))
+        joined = Train.of(pl.DataFrame(columns), order, clock, np.minimum(*arrivals)).frame
         nulled = 0
         if self._condition is not None:
             matches, nulled = self._condition(joined)

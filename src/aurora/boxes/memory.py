@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from aurora.boxes.order import Rows
@@ -45,6 +46,11 @@ class Run:
 
     def __len__(self) -> int:
         return len(self.serial)
+
+    def in_reach(self, low: Array, high: Array) -> npt.NDArray[np.bool_]:
+        """Which of the ranges low <= value <= high meet the range of the run's values at all."""
+        near: npt.NDArray[np.bool_] = (high >= self.rows.values.min()) & (low <= self.rows.values.max())
+        return near
 
     def _places(self, codes: Ints, bounds: Array, side: Any) -> Ints:
         if self._distinct is not None:

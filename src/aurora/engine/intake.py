@@ -52,7 +52,9 @@ def by_column(
             raise InputError(f"stream {name} has no column {column} to drive the clock; it has {', '.join(schema)}")
         if schema[column] not in (TIMESTAMP, INT, DOUBLE):
             raise InputError(f"column {column} of stream {name} is {schema[column]}; a clock is a timestamp or seconds")
-    queues = [_Queue(name, source, column, max(train, _CHUNK_TUPLES)) for name, source in sources.items()]
+    # Several trains at a time, so that few trains are cut short where one input has been read no farther.
+    chunk = max(4 * train, _CHUNK_TUPLES)
+    queues = [_Queue(name, source, column, chunk) for name, source in sources.items()]
     seq, clock = 0, _LOWEST
     while True:
         for queue in queues:
