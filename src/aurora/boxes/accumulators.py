@@ -65,8 +65,18 @@ def numbers(values: pl.Series, fill: float) -> Array:
 def added(into: State, state: State, slots: Ints) -> State:
     """Entries added to the slots that they belong to, one after the other."""
     for total, values in zip(into, state, strict=True):
-        np.add.at(total, slots, values)
+        if len(values) and isinstance(values, np.ndarray) and values.strides == (0,):
+            total += values[0] * np.bincount(slots, minlength=len(total))
+        else:
+            np.add.at(total, slots, values)
     return into
+
+
+def counts_of(values: pl.Series) -> Array:
+    """One for every value, none for NULL. Where nothing is NULL it is one number, seen again and again."""
+    if not values.null_count():
+        return np.broadcast_to(np.int64(1), len(values))
+    return is_valid(values).astype(np.int64)
 
 
 def restored(physical: Array, missing: npt.NDArray[np.bool_], kind: Type) -> pl.Series:
@@ -138,7 +148,7 @@ class Earliest(Accumulator):
 
 class Count(Accumulator):
     def lift(self, values: pl.Series, keys: Array) -> State:
-        return (is_valid(values).astype(np.int64),)
+        return (counts_of(values),)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
         return self.fold((np.zeros(size, np.int64),), state, slots)
@@ -174,7 +184,7 @@ class DoubleSum(Accumulator):
         self._average = average
 
     def lift(self, values: pl.Series, keys: Array) -> State:
-        return numbers(values, 0.0), is_valid(values).astype(np.int64)
+        return numbers(values, 0.0), counts_of(values)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
         return self.fold((np.zeros(size), np.zeros(size, np.int64)), state, slots)
@@ -205,7 +215,7 @@ class IntegerSum(Accumulator):
 
     def lift(self, values: pl.Series, keys: Array) -> State:
         x = numbers(values, 0)
-        return x >> 32, x & _LOW_BITS, is_valid(values).astype(np.int64)
+        return x >> 32, x & _LOW_BITS, counts_of(values)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
         return self.fold(tuple(np.zeros(size, np.int64) for _ in state), state, slots)
@@ -253,7 +263,7 @@ class Extreme(Accumulator):
         self._ufunc = np.maximum if greatest else np.fmin if real else np.minimum
 
     def lift(self, values: pl.Series, keys: Array) -> State:
-        return numbers(values, self._nothing), is_valid(values).astype(np.int64)
+        return numbers(values, self._nothing), counts_of(values)
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
         best = np.full(size, self._nothing, np.asarray(state[0]).dtype)

@@ -254,13 +254,17 @@ class AggregateKernel(BaseKernel):
     def _train(self, results: Results) -> tuple[Train, int]:
         results = self._sorted(results)
         name = "__order_value" if self._order_by is None else self._order_by
-        start_column = order_series(name, results.starts, self._order)
+        start_column, bounds = None, None
+        if self._window.value_based or self._aggregation.asks_bounds:
+            start_column = order_series(name, results.starts, self._order)
+        if self._aggregation.asks_bounds and start_column is not None:
+            bounds = start_column, order_series(name, results.ends, self._order)
         visible, nulled = self._aggregation.columns(
             results.partials,
             self._groups.keys_of(results.codes),
             start_column if self._window.value_based else None,
             timed_out=results.timed_out,
-            bounds=(start_column, order_series(name, results.ends, self._order)),
+            bounds=bounds,
         )
         arrivals = self._aggregation.arrivals(results.partials)
         return Train.of(visible, results.order, results.clock, arrivals), nulled

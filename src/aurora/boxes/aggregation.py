@@ -116,6 +116,8 @@ class Aggregation:
         empty = pl.DataFrame(schema={**schema.to_polars(), ARRIVAL: pl.Int64()})
         self.nothing: Partials = self.lift(empty, np.empty(0, keys or np.int64))[0]
         """Partials of no row at all."""
+        self.empty_cell = self.nothings(1)
+        """Partials of one empty cell; not to be changed."""
 
     def lift(self, frame: pl.DataFrame, keys: Array) -> tuple[Partials, int]:
         """Every row as partials of its own, and how many values faults made NULL."""
@@ -123,7 +125,7 @@ class Aggregation:
         partials = [self._accumulators[0].lift(arguments.get_column(ARRIVAL), keys)]
         for slot, accumulator in zip(self._slots, self._accumulators[1:], strict=True):
             if slot in self._plain_counts:
-                partials.append((np.ones(frame.height, np.int64),))
+                partials.append((np.broadcast_to(np.int64(1), frame.height),))
             else:
                 partials.append(accumulator.lift(arguments.get_column(slot), keys))
         return partials, nulled
@@ -150,6 +152,11 @@ class Aggregation:
     def nothings(self, size: int) -> Partials:
         """Partials of ``size`` empty cells."""
         return self.combine(self.nothing, np.empty(0, np.int64), size)
+
+    @property
+    def asks_bounds(self) -> bool:
+        """Whether an output column holds a window's start or end."""
+        return WINDOW_START in self._extras or WINDOW_END in self._extras
 
     def arrivals(self, partials: Partials) -> Ints:
         return np.asarray(partials[0][0])

@@ -111,7 +111,7 @@ class Cells:
         slot[there] = np.arange(len(there))
         source = np.full(len(there), len(self))
         source[slot[old_keys]] = np.arange(len(self))
-        into = take_partials(concat_partials([self.partials, aggregation.nothings(1)]), source)
+        into = take_partials(concat_partials([self.partials, aggregation.empty_cell]), source)
         return Cells(low + there // groups, there % groups, aggregation.fold(into, new.partials, slot[keys]))
 
     def to_frame(self, aggregation: Aggregation) -> pl.DataFrame:
