@@ -23,12 +23,17 @@ _FACTORS = (
     (0xA0761D6478BD642F, 0xE7037ED1A0B428DB),
 )
 _MOST_KEYS = 65_536
+_LENGTH = np.uint64(0xFFFFFFFF)
 _INLINE_BYTES = 12
 """Strings up to this length stand whole inside their Arrow view; longer ones stand elsewhere."""
 
 
 def words(column: pl.Series) -> tuple[Words, Words | None] | None:
-    """The column's values as one or two words each, equal where the values are; None if they do not fit."""
+    """The column's values as one or two words each; None for columns that have no such form.
+
+    Two words are a string's view: the length, and the string itself if it is short. Then they are equal where the
+    strings are; those of a long string say where it stands, and tell nothing.
+    """
     if column.null_count() or not len(column):
         return None
     if column.dtype == pl.Int64 or column.dtype.is_temporal():
@@ -39,10 +44,7 @@ def words(column: pl.Series) -> tuple[Words, Words | None] | None:
     if not isinstance(array, pa.StringViewArray):
         return None
     views = np.frombuffer(array.buffers()[1], np.uint64)[2 * array.offset : 2 * (array.offset + len(array))]
-    low, high = np.ascontiguousarray(views[::2]), np.ascontiguousarray(views[1::2])
-    if int((low & np.uint64(0xFFFFFFFF)).max()) > _INLINE_BYTES:
-        return None
-    return low, high
+    return np.ascontiguousarray(views[::2]), np.ascontiguousarray(views[1::2])
 
 
 class WordTable:
@@ -132,8 +134,9 @@ class Coder:
             return codes, rows
         codes[rows], new = self._look_up(column if len(rows) == len(column) else column[rows])
         new = rows[new]
-        if len(new):
-            self._table.learn(low[new], None if high is None else high[new], codes[new])
+        whole = new if high is None else new[(low[new] & _LENGTH) <= _INLINE_BYTES]
+        if len(whole):
+            self._table.learn(low[whole], None if high is None else high[whole], codes[whole])
         return codes, new
 
     def _look_up(self, column: pl.Series) -> tuple[Ints, Ints]:

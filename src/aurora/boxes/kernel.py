@@ -82,13 +82,16 @@ class Projection:
             else:
                 computed[name] = column.compile() if isinstance(column, Scalar) else column
         self._plain.update((name, name) for name in keep)
+        # Columns that stay what and where they are, with all that is computed after them: nothing to lay out anew.
+        same = list(self._plain) == list(self._plain.values()) == self._names[: len(self._plain)]
+        self._kept_as_they_are = list(self._plain) if same else None
         self._computed = [c.value.alias(name) for name, c in computed.items()]
         self._faults = {name: (c.faults, c.faults_show) for name, c in computed.items() if c.faults is not None}
 
     def __call__(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
         """The columns, and how many faults there were."""
-        plain = {name: frame.get_column(source).alias(name) for name, source in self._plain.items()}
         if not self._computed:
+            plain = self._taken(frame)
             return pl.DataFrame([plain[name] for name in self._names]), 0
         computed = frame.select(self._computed)
         if computed.height != frame.height:
@@ -102,9 +105,15 @@ class Projection:
         ]
         if suspects:
             nulled = int(frame.select(pl.sum_horizontal(suspects).sum()).item())
-        if not plain:
+        if not self._plain:
             return computed, nulled
+        if self._kept_as_they_are == frame.columns:
+            return frame.hstack(computed.get_columns()), nulled
+        plain = self._taken(frame)
         return pl.DataFrame([plain[n] if n in plain else computed.get_column(n) for n in self._names]), nulled
+
+    def _taken(self, frame: pl.DataFrame) -> dict[str, pl.Series]:
+        return {name: frame.get_column(source).alias(name) for name, source in self._plain.items()}
 
 
 def asks_arrival(texts: Iterable[str]) -> bool:

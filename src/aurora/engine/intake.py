@@ -35,7 +35,7 @@ def by_arrival(sources: Mapping[str, Source], train: int, clock: Clock, bare: Co
             for start in range(0, batch.height, train):
                 frame = batch.slice(start, train)
                 clocks = np.full(frame.height, clock.now_us())
-                yield _epoch({name: (frame, np.arange(seq, seq + frame.height))}, seq, clocks, bare)
+                yield _epoch({name: (frame, None)}, seq, clocks, bare)
                 seq += frame.height
 
 
@@ -66,8 +66,11 @@ def by_column(
         clock = int(clocks[-1])
         for start in range(0, len(owners), train):
             cut = slice(start, start + train)
-            taken = {}
+            taken: dict[str, tuple[pl.DataFrame, Ints | None]] = {}
             for place, queue in enumerate(queues):
+                if len(queues) == 1:
+                    taken[queue.name] = (queue.take(len(owners[cut])), None)
+                    continue
                 numbers = np.flatnonzero(owners[cut] == place)
                 if len(numbers):
                     taken[queue.name] = (queue.take(len(numbers)), seq + numbers)
@@ -76,14 +79,21 @@ def by_column(
             yield epoch
 
 
-def _epoch(taken: Mapping[str, tuple[pl.DataFrame, Ints]], first: int, clocks: Ints, bare: Collection[str]) -> Epoch:
+def _epoch(
+    taken: Mapping[str, tuple[pl.DataFrame, Ints | None]], first: int, clocks: Ints, bare: Collection[str]
+) -> Epoch:
+    """What was taken of each input, with the numbers of its tuples; None where they are all there are."""
     trains = {}
     for name, (frame, numbers) in taken.items():
         if name in bare:
             trains[name] = Train(frame, int(clocks[-1]))
             continue
-        own = clocks if len(numbers) == len(clocks) else clocks[numbers - first]
-        trains[name] = Train.of(frame, 2 * numbers + 1, own, own)
+        if numbers is None:
+            order = np.arange(2 * first + 1, 2 * (first + len(clocks)) + 1, 2)
+            trains[name] = Train.of(frame, order, clocks, clocks)
+        else:
+            own = clocks[numbers - first]
+            trains[name] = Train.of(frame, 2 * numbers + 1, own, own)
     return Epoch(trains, Progress(first + len(clocks) - 1, int(clocks[-1]), first, clocks))
 
 
