@@ -30,6 +30,7 @@ from aurora.boxes.accumulators import (
 )
 from aurora.boxes.kernel import Projection
 from aurora.expressions import AggregateCall, Aggregates, Compiled, Scalar
+from aurora.expressions.nodes import Column as ColumnNode
 from aurora.model.schema import Schema
 from aurora.model.train import ARRIVAL, Ints
 from aurora.model.types import BINARY, BOOL, DOUBLE, INT, STRING, Type
@@ -108,7 +109,10 @@ class Aggregation:
         used = {name for final in aggregates.finals.values() for name in final.columns | final.hidden}
         self._extras = [name for name in (TIMED_OUT, WINDOW_START, WINDOW_END) if name in used]
         self._finals = Projection(aggregates.finals, keep=())
-        self._names = list(aggregates.finals)
+        plain = {name: final.tree for name, final in aggregates.finals.items() if isinstance(final.tree, ColumnNode)}
+        slots = {name: tree.name for name, tree in plain.items() if tree.name in self._slots}
+        # Where every output column is an aggregate and nothing more, there is nothing left to compute.
+        self._direct = slots if len(slots) == len(aggregates.finals) else None
         self._grouping = list(grouping)
         arguments_of = [s for call in aggregates.calls for s in (call.argument, call.where) if s is not None]
         self.needs = sorted({name for scalar in arguments_of for name in scalar.columns})
@@ -176,15 +180,18 @@ class Aggregation:
             accumulator.final(state).alias(slot)
             for slot, accumulator, state in zip(self._slots, self._accumulators[1:], partials[1:], strict=True)
         ]
+        group = [keys.get_column(name) for name in self._grouping]
+        before = [*group] if order is None else [*group, order]
+        if self._direct is not None:
+            by_slot = {slot.name: slot for slot in slots}
+            return pl.DataFrame([*before, *(by_slot[slot].alias(name) for name, slot in self._direct.items())]), 0
         extras: dict[str, Any] = {TIMED_OUT: np.zeros(size, bool) if timed_out is None else timed_out}
         if bounds is not None:
             extras[WINDOW_START], extras[WINDOW_END] = bounds
-        group = [keys.get_column(name) for name in self._grouping]
         frame = pl.DataFrame([*group, *slots, *(pl.Series(name, extras[name]) for name in self._extras)])
         if not frame.width:
             frame = pl.DataFrame({TIMED_OUT: extras[TIMED_OUT]})
         computed, nulled = self._finals(frame)
-        before = [*group] if order is None else [*group, order]
         return pl.DataFrame([*before, *computed.get_columns()]), nulled
 
     def to_frame(self, partials: Partials) -> pl.DataFrame:

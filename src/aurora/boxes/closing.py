@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,9 @@ class Closing(Protocol):
     def limits(self, codes: Ints) -> Array:
         """How far the groups have come after the train."""
 
+    def may_reach(self, end: Any) -> bool:
+        """Whether a window with this end, the earliest that is open, may close; True where it depends on the group."""
+
 
 @dataclass(frozen=True)
 class ByProgress:
@@ -59,6 +62,9 @@ class ByProgress:
     def limits(self, codes: Ints) -> Array:
         return np.full(len(codes), self.now, self.progress.dtype)
 
+    def may_reach(self, end: Any) -> bool:
+        return bool(self.now >= end)
+
 
 class ByGroup:
     """Count slack: a window closes when its own group delivers a value at or past its end."""
@@ -83,6 +89,9 @@ class ByGroup:
     def limits(self, codes: Ints) -> Array:
         return self._highest[codes]
 
+    def may_reach(self, end: Any) -> bool:
+        return True
+
 
 @dataclass(frozen=True)
 class AtEnd:
@@ -101,3 +110,6 @@ class AtEnd:
 
     def limits(self, codes: Ints) -> Array:
         return np.full(len(codes), np.inf)
+
+    def may_reach(self, end: Any) -> bool:
+        return True

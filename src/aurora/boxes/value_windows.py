@@ -239,6 +239,7 @@ class PaneWindows:
         self._active = self._no_cells()
         self._sealed: list[Cells] = []
         self._closed = np.empty(0, np.int64)
+        self._next_end: int | None = None
 
     def _no_cells(self) -> Cells:
         none = np.empty(0, np.int64)
@@ -252,6 +253,8 @@ class PaneWindows:
             new = Cells(self._grid.panes_of(values), rows.codes, partials)
             self._active = self._active.with_folded(new, self._aggregation, groups)
             self._closed = grown(self._closed, groups, NEVER)
+        if self._next_end is not None and not closing.may_reach(self._next_end):
+            return None
         return self._close(rows, closing)
 
     def _close(self, rows: Rows, closing: Closing) -> Results | None:
@@ -274,6 +277,9 @@ class PaneWindows:
         self._sealed = [cells.at(np.flatnonzero(keep & finished))] if bool((keep & finished).any()) else []
         self._active = cells.at(np.flatnonzero(keep & ~finished))
         self._closed = now
+        if not self._align_first and self._empties is None:
+            # All groups share one grid. With one progress for all, nothing closes before the next window's end.
+            self._next_end = int(self._grid.ends(now.max(keepdims=True) + 1)[0]) if int(now.max()) < -NEVER else None
         return self._results(rows, closed, closing)
 
     def _results(self, rows: Rows, closed: Cells, closing: Closing) -> Results | None:
