@@ -121,6 +121,10 @@ class Accumulator(ABC):
     def final(self, state: State) -> pl.Series:
         """The values of the aggregate."""
 
+    def faults(self, state: State) -> int:
+        """How many of the values are NULL because they overflowed."""
+        return 0
+
 
 class Earliest(Accumulator):
     """The least of integers that are never NULL: arrival times."""
@@ -238,8 +242,15 @@ class IntegerSum(Accumulator):
         if self._average:
             mean = (high.astype(np.float64) * 2.0**32 + low) / np.maximum(n, 1)
             return restored(mean, n == 0, DOUBLE)
-        overflow = (high < -(2**31)) | (high >= 2**31)
+        overflow = self._overflow(high)
         return restored(np.where(overflow, 0, high) << 32 | low, (n == 0) | overflow, self._kind)
+
+    def _overflow(self, high: Array) -> npt.NDArray[np.bool_]:
+        return (high < -(2**31)) | (high >= 2**31)
+
+    def faults(self, state: State) -> int:
+        high, low, _ = (np.asarray(column) for column in state)
+        return 0 if self._average else int(np.count_nonzero(self._overflow(high + (low >> 32))))
 
 
 def _rounded_share(high: Array, low: Array, n: Array) -> Array:
@@ -461,13 +472,20 @@ class Delta(Accumulator):
         first, last = self._split(state)
         return self._first.scan(first, starts, reverse=reverse) + self._last.scan(last, starts, reverse=reverse)
 
-    def final(self, state: State) -> pl.Series:
+    def _difference(self, state: State) -> tuple[Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Last minus first, which of them there are, and which overflowed."""
         (low, valid, *_), (high, *_) = self._split(state)
-        low, high = np.asarray(low), np.asarray(high)
-        missing = ~np.asarray(valid)
+        low, high, there = np.asarray(low), np.asarray(high), np.asarray(valid)
         with np.errstate(over="ignore", invalid="ignore"):
             difference = high - low
-        if difference.dtype == np.int64:
-            # The sign of a difference is that of high < low, unless it overflowed.
-            missing |= (difference < 0) != (high < low)
-        return restored(difference, missing, self._result)
+        if difference.dtype != np.int64:
+            return difference, there, np.zeros(len(there), bool)
+        # The sign of a difference is that of high < low, unless it overflowed.
+        return difference, there, there & ((difference < 0) != (high < low))
+
+    def final(self, state: State) -> pl.Series:
+        difference, there, overflow = self._difference(state)
+        return restored(difference, ~there | overflow, self._result)
+
+    def faults(self, state: State) -> int:
+        return int(np.count_nonzero(self._difference(state)[2]))

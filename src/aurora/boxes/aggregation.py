@@ -176,15 +176,18 @@ class Aggregation:
     ) -> tuple[pl.DataFrame, int]:
         """The box's output: group columns, the order column if there is one, then what was computed."""
         size = len(np.asarray(partials[0][0]))
-        slots = [
-            accumulator.final(state).alias(slot)
-            for slot, accumulator, state in zip(self._slots, self._accumulators[1:], partials[1:], strict=True)
-        ]
+        slots, overflowed = [], 0
+        for slot, accumulator, state in zip(self._slots, self._accumulators[1:], partials[1:], strict=True):
+            final = accumulator.final(state)
+            overflowed += accumulator.faults(state) if final.null_count() else 0
+            slots.append(final.alias(slot))
         group = [keys.get_column(name) for name in self._grouping]
         before = [*group] if order is None else [*group, order]
         if self._direct is not None:
             by_slot = {slot.name: slot for slot in slots}
-            return pl.DataFrame([*before, *(by_slot[slot].alias(name) for name, slot in self._direct.items())]), 0
+            return pl.DataFrame(
+                [*before, *(by_slot[slot].alias(name) for name, slot in self._direct.items())]
+            ), overflowed
         extras: dict[str, Any] = {TIMED_OUT: np.zeros(size, bool) if timed_out is None else timed_out}
         if bounds is not None:
             extras[WINDOW_START], extras[WINDOW_END] = bounds
@@ -192,7 +195,7 @@ class Aggregation:
         if not frame.width:
             frame = pl.DataFrame({TIMED_OUT: extras[TIMED_OUT]})
         computed, nulled = self._finals(frame)
-        return pl.DataFrame([*before, *computed.get_columns()]), nulled
+        return pl.DataFrame([*before, *computed.get_columns()]), nulled + overflowed
 
     def to_frame(self, partials: Partials) -> pl.DataFrame:
         """Partials as a frame, for a snapshot."""

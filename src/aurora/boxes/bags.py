@@ -89,9 +89,16 @@ class DistinctBag(Bag):
     """A bag that keeps each value once."""
 
     def combine(self, state: State, slots: Ints, size: int) -> State:
-        (values,) = super().combine(state, slots, size)
-        assert isinstance(values, pl.Series)
-        return (values.list.unique(maintain_order=True),)
+        return _once(super().combine(state, slots, size))
+
+    def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
+        return _once(super().scan(state, starts, reverse=reverse))
+
+
+def _once(state: State) -> State:
+    (values,) = state
+    assert isinstance(values, pl.Series)
+    return (values.list.unique(maintain_order=True),)
 
 
 def distinct_count(kind: Type) -> Accumulator:
@@ -152,6 +159,10 @@ def user_defined(kind: Type, name: str, *, by_key: bool) -> Accumulator:
             raise UserCodeError(f"the aggregate {name} raised {type(error).__name__}: {error}") from error
 
     def finish(lists: pl.Series) -> pl.Series:
-        return pl.Series([value_of(values) for values in lists], dtype=kind.to_polars(), strict=False)
+        values = [value_of(values) for values in lists]
+        try:
+            return pl.Series(values, dtype=kind.to_polars())
+        except (TypeError, pl.exceptions.PolarsError) as error:
+            raise UserCodeError(f"the aggregate {name} gave a value that is no {kind}: {error}") from error
 
     return Bag(kind, finish, ordered=by_key)

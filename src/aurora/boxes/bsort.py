@@ -10,7 +10,7 @@ import polars as pl
 
 from aurora.boxes.aggregation import order_values
 from aurora.boxes.groups import GroupIndex
-from aurora.boxes.kernel import BaseKernel, check_columns
+from aurora.boxes.kernel import BaseKernel, check_grouping
 from aurora.boxes.order import CountBuffer, Rows, TimeSlack
 from aurora.boxes.ordered import amount, check_order_column, numpy_type
 from aurora.errors import Report
@@ -49,7 +49,7 @@ class BSort(Box):
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         schema = inputs[0].schema
-        check_columns(self.group_by, schema, report.at("group_by"))
+        check_grouping(self.group_by, schema, report.at("group_by"))
         kind = check_order_column(self.order_by, schema, report.at("order_by"))
         check_quantity(self.slack, kind, report.at("slack"), positive=False)
         return {OUT: inputs[0]}

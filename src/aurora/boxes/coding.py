@@ -122,6 +122,17 @@ class Coder:
     def __len__(self) -> int:
         return len(self._codes)
 
+    def known(self, column: pl.Series) -> Ints:
+        """The code of every value, -1 where it was never seen; learns nothing."""
+        pair = words(column)
+        codes = np.full(len(column), -1) if pair is None else self._table.find(*pair)
+        rows = np.flatnonzero(codes < 0)
+        if len(rows):
+            encoded = _codable(column[rows]).dictionary_encode(null_encoding="encode")
+            local = np.fromiter(map(self._codes.get, encoded.dictionary.to_pylist(), repeat(-1)), np.int64)
+            codes[rows] = local[encoded.indices.to_numpy(zero_copy_only=False)]
+        return codes
+
     def codes(self, column: pl.Series) -> tuple[Ints, Ints]:
         """The code of every value, and the rows at which values appear that were never seen before."""
         pair = words(column)

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 from pydantic import Field
 
-from aurora.boxes.kernel import BaseKernel, check_columns
+from aurora.boxes.kernel import BaseKernel, check_grouping
 from aurora.errors import Report
 from aurora.model.box import OUT, Box, Kernel, box_kind
 from aurora.model.element import Names
@@ -43,7 +43,7 @@ class GroupBy(Box):
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         schema = inputs[0].schema
-        grouping = self.columns if check_columns(self.columns, schema, report.at("columns")) else ()
+        grouping = self.columns if check_grouping(self.columns, schema, report.at("columns")) else ()
         return {OUT: ArcType(schema, grouping)}
 
     def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:

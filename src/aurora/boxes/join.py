@@ -204,10 +204,10 @@ class Matcher:
         self._whole = self.kind is None or numpy_type(self.kind) is np.int64
         self.within: Any = 0 if box.within is None or self.kind is None else amount(box.within, self.kind)
 
-    def rows(self, port: int, rows: Rows) -> Rows:
+    def rows(self, port: int, rows: Rows, *, learn: bool = True) -> Rows:
         """The rows with the columns that are needed and the codes of their keys."""
         columns = [rows.frame.get_column(name) for name in [*self._kept[port], ARRIVAL]]
-        return Rows(pl.DataFrame(columns), self.keys.codes(port, rows.frame), rows.values)
+        return Rows(pl.DataFrame(columns), self.keys.codes(port, rows.frame, learn=learn), rows.values)
 
     def search(self, probes: Run, run: Run) -> tuple[Any, Any]:
         """(probe, row) indices of all pairs that agree in key and lie within the band."""
@@ -418,18 +418,18 @@ class StaticJoinKernel(BaseKernel):
         self._matcher = matcher
         self._columns = box.order_columns()
         far = np.full(data.height, np.iinfo(np.int64).max)
-        self._run = self._run_of(static_port, Train.of(data, far, far, far).frame)
+        self._run = self._run_of(static_port, Train.of(data, far, far, far).frame, learn=True)
 
-    def _run_of(self, port: int, frame: pl.DataFrame) -> Run:
+    def _run_of(self, port: int, frame: pl.DataFrame, *, learn: bool) -> Run:
         column = self._columns[port]
         values, known = np.zeros(frame.height, np.int64), np.ones(frame.height, bool)
         if column is not None:
             values, known = order_values(frame, column)
-        rows = self._matcher.rows(port, Rows(frame, values, values))
+        rows = self._matcher.rows(port, Rows(frame, values, values), learn=learn)
         return Run(Rows(rows.frame, np.where(known, rows.codes, NO_KEY), values), np.arange(frame.height))
 
     def process(self, port: int, train: Train) -> Emission:
-        probes = self._run_of(port, train.frame)
+        probes = self._run_of(port, train.frame, learn=False)
         of, rows = self._matcher.search(probes, self._run)
         if not len(of):
             return NOTHING

@@ -149,6 +149,16 @@ def typed_aggregates(
         return None
 
 
+def check_grouping(names: Sequence[str], schema: Schema, report: Report) -> bool:
+    """Reports group columns that do not exist, or whose values cannot be told apart by equality."""
+    known = check_columns(names, schema, report)
+    for name in names:
+        if name in schema and schema[name].item is not None:
+            known = False
+            report.add("not-groupable", f"column {name} is {schema[name]}", "group by a column that is not a list")
+    return known
+
+
 def check_columns(names: Sequence[str], schema: Schema, report: Report) -> bool:
     """Reports the names that are no columns of the schema."""
     known = True

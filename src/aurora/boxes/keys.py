@@ -29,8 +29,11 @@ class PairKeys:
         self._coders = [Coder() for _ in self._mixed]
         self._pairs = [Coder() for _ in self._mixed[1:]]
 
-    def codes(self, port: int, frame: pl.DataFrame) -> Ints:
-        """The code of every row's key; rows with a NULL in their key get the code that matches nothing."""
+    def codes(self, port: int, frame: pl.DataFrame, *, learn: bool = True) -> Ints:
+        """The code of every row's key; rows with a NULL in their key get the code that matches nothing.
+
+        So do, unless new keys are to be learnt, rows whose key was never seen.
+        """
         codes = np.zeros(frame.height, np.int64)
         missing = np.zeros(frame.height, bool)
         for i, name in enumerate(self._columns[port]):
@@ -39,8 +42,10 @@ class PairKeys:
                 column = column.cast(DOUBLE.to_polars())
             if column.null_count():
                 missing |= column.is_null().to_numpy()
-            own, _ = self._coders[i].codes(column)
-            codes = own if i == 0 else self._pairs[i - 1].codes(pl.Series(codes << 32 | own))[0]
+            own = _coded(self._coders[i], column, learn=learn)
+            missing |= own < 0
+            codes = own if i == 0 else _coded(self._pairs[i - 1], pl.Series(codes << 32 | own), learn=learn)
+            missing |= codes < 0
         codes[missing] = NO_KEY
         return codes
 
@@ -58,3 +63,7 @@ class PairKeys:
                 Run(Rows(run.rows.frame, self.codes(port, run.rows.frame), run.rows.values), run.serial)
                 for run in memory.runs
             ]
+
+
+def _coded(coder: Coder, column: pl.Series, *, learn: bool) -> Ints:
+    return coder.codes(column)[0] if learn else coder.known(column)

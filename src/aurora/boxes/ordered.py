@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aurora.boxes.kernel import check_columns
+from aurora.boxes.kernel import check_columns, check_grouping
 from aurora.errors import Report
 from aurora.model.box import LATE, OUT, Box, Partitioning
 from aurora.model.element import Names, QuantityField
@@ -39,7 +39,7 @@ class OrderedBox(Box):
 
     def check_order(self, schema: Schema, report: Report) -> Type | None:
         """The type of the order values, or None with the reason in the report."""
-        check_columns(self.group_by, schema, report.at("group_by"))
+        check_grouping(self.group_by, schema, report.at("group_by"))
         if self.order_by == ARRIVAL_ORDER:
             if self.slack != Tuples(0):
                 report.at("slack").add(

@@ -19,7 +19,7 @@ from aurora.boxes.aggregation import (
 )
 from aurora.boxes.groups import Appearance, GroupIndex, grown
 from aurora.boxes.interpolation import Interpolation
-from aurora.boxes.kernel import BaseKernel, check_columns, typed_aggregates
+from aurora.boxes.kernel import BaseKernel, check_grouping, typed_aggregates
 from aurora.boxes.late import Late
 from aurora.boxes.merge import Merge
 from aurora.boxes.order import CountSlack, Gate, Rows, merged_places
@@ -102,7 +102,7 @@ class Resample(Box):
                 f"the pace is ordered by {kinds[PACE]}, the data by {kinds[DATA]}",
                 "order both by columns of one type; a map box can cast",
             )
-        check_columns(self.group_by, data.schema, report.at("group_by"))
+        check_grouping(self.group_by, data.schema, report.at("group_by"))
         grouping = [name for name in self.grouping(data) if name in data.schema]
         computed = self._computed(data, grouping, kinds[PACE], report.at("compute"))
         order, kind = self.order_columns()[PACE], kinds[PACE]

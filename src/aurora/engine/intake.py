@@ -17,6 +17,8 @@ from aurora.model.types import DOUBLE, INT, TIMESTAMP
 
 _CHUNK_TUPLES = 65_536
 _LOWEST = np.iinfo(np.int64).min
+_MOST_SECONDS = 4e12
+"""A clock past this many seconds, 126,000 years, is in another unit."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,10 @@ def _microseconds(column: pl.Series) -> Ints:
         return column.to_physical().fill_null(_LOWEST).to_numpy()
     seconds = column.cast(pl.Float64).to_numpy()
     known = np.isfinite(seconds)
-    scaled = np.clip(np.where(known, seconds, 0.0) * 1e6, -4e18, 4e18)
-    whole = np.rint(scaled).astype(np.int64)
-    return np.where(known, whole, _LOWEST)
+    seconds = np.where(known, seconds, 0.0)
+    if bool((np.abs(seconds) > _MOST_SECONDS).any()):
+        raise InputError(
+            f"the clock column {column.name} holds {seconds[np.abs(seconds).argmax()]:.0f}, which is no time in "
+            "seconds; declare the column as a timestamp, or bring it to seconds first"
+        )
+    return np.where(known, np.rint(seconds * 1e6).astype(np.int64), _LOWEST)

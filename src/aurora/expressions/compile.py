@@ -27,7 +27,7 @@ from aurora.expressions.nodes import (
     walk,
 )
 from aurora.expressions.vectors import align, let
-from aurora.model.types import BOOL, NULL
+from aurora.model.types import BOOL, NULL, TIMESTAMP
 
 MAX_INLINE = 6
 """How many calls may fail before the faults are computed node by node. Each one's faults name its value, so that
@@ -139,7 +139,11 @@ def _column(node: Column, _: Sequence[_Part]) -> _Part:
 
 
 def _hidden(node: Hidden, _: Sequence[_Part]) -> _Part:
-    return _Part(pl.col(node.name).cast(node.type.to_polars()))
+    """Before a clock column's first value there is no time: the engine's least integer, here NULL."""
+    column = pl.col(node.name)
+    if node.type != TIMESTAMP:
+        return _Part(column.cast(node.type.to_polars()))
+    return _Part(pl.when(column > -(2**63)).then(column).cast(node.type.to_polars()))
 
 
 def _widen(node: Widen, parts: Sequence[_Part]) -> _Part:
