@@ -14,6 +14,7 @@ from aurora.errors import InputError, StateError, UserCodeError
 from aurora.model.box import Kernel
 from aurora.model.train import Emission, Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
+from aurora.processors.allocation import keep_freed_memory
 from aurora.processors.plan import BoxCost, Execution, Result
 
 
@@ -21,6 +22,7 @@ class LocalProcessor:
     """Runs the kernels of one network. ``statics`` holds the data of dangling connection points by name."""
 
     def __init__(self, typed: TypedNetwork, statics: Mapping[str, pl.DataFrame] | None = None) -> None:
+        keep_freed_memory()
         self._typed = typed
         self._kernels = {name: _kernel(typed, name, statics or {}) for name in typed.order}
 
