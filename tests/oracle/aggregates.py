@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
@@ -102,7 +103,8 @@ def _sum(values: list[Any]) -> Any:
 
 def _avg(values: list[Any]) -> Any:
     if isinstance(values[0], timedelta):
-        return from_axis(sum(to_axis(v) for v in values) // len(values), "duration")
+        # To the nearest microsecond, a half to the even one.
+        return from_axis(round(Fraction(sum(to_axis(v) for v in values), len(values))), "duration")
     if isinstance(values[0], float):
         return _sum(values) / len(values)
     return sum(values) / len(values)

@@ -23,6 +23,8 @@ _FACTORS = (
     (0xA0761D6478BD642F, 0xE7037ED1A0B428DB),
 )
 _MOST_KEYS = 65_536
+_BLOCK_ROWS = 16_384
+"""Rows are looked up in blocks whose intermediate arrays stay in the processor's cache."""
 _LENGTH = np.uint64(0xFFFFFFFF)
 _INLINE_BYTES = 12
 """Strings up to this length stand whole inside their Arrow view; longer ones stand elsewhere."""
@@ -44,7 +46,7 @@ def words(column: pl.Series) -> tuple[Words, Words | None] | None:
     if not isinstance(array, pa.StringViewArray):
         return None
     views = np.frombuffer(array.buffers()[1], np.uint64)[2 * array.offset : 2 * (array.offset + len(array))]
-    return np.ascontiguousarray(views[::2]), np.ascontiguousarray(views[1::2])
+    return views[::2], views[1::2]
 
 
 class WordTable:
@@ -61,7 +63,10 @@ class WordTable:
         """The code of every row, -1 where it is not known."""
         if not self._levels:
             return np.full(len(low), -1)
-        found = self._on_level(0, low, high)
+        found = np.empty(len(low), np.int64)
+        for start in range(0, len(low), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            found[block] = self._on_level(0, low[block], None if high is None else high[block])
         for level in range(1, len(self._levels)):
             rows = np.flatnonzero(found < 0)
             if not len(rows):
@@ -71,8 +76,10 @@ class WordTable:
 
     def _on_level(self, level: int, low: Words, high: Words | None) -> Ints:
         factor, other, shift, table = self._levels[level]
+        low = np.ascontiguousarray(low)
         hashed = low * factor
         if high is not None:
+            high = np.ascontiguousarray(high)
             hashed += high * other
         # NumPy gathers by signed 64-bit numbers several times faster than by others.
         keys = table.take((hashed >> shift).view(np.int64))
