@@ -18,6 +18,7 @@ from aurora.boxes.segments import Array, accumulate, pack, repeat_ranges, search
 from aurora.model.train import CLOCK, Ints, Progress
 
 Bools = npt.NDArray[np.bool_]
+_BLOCK_ROWS = 16_384
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,11 @@ class Cells:
         source = np.full(len(there), len(self))
         source[slot[old_keys]] = np.arange(len(self))
         into = take_partials(concat_partials([self.partials, aggregation.empty_cell]), source)
-        return Cells(low + there // groups, there % groups, aggregation.fold(into, new.partials, slot[keys]))
+        # In blocks whose arrays stay in the processor's cache.
+        for start in range(0, len(new), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            into = aggregation.fold(into, take_partials(new.partials, block), slot[keys[block]])
+        return Cells(low + there // groups, there % groups, into)
 
     def to_frame(self, aggregation: Aggregation) -> pl.DataFrame:
         columns = aggregation.to_frame(self.partials)
