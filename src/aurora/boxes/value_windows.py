@@ -103,20 +103,22 @@ class Cells:
         if width > 4 * (len(self) + len(new)) + 4_096:
             return Cells.concat([self, new]).folded(aggregation, groups)
         # Few enough cells for a table that says which are there and in which slot.
-        keys, old_keys = (new.cells - low) * groups + new.codes, (self.cells - low) * groups + self.codes
+        old_keys = (self.cells - low) * groups + self.codes
         present = np.zeros(width, bool)
-        present[keys] = True
         present[old_keys] = True
+        # In blocks whose arrays stay in the processor's cache.
+        blocks = [slice(start, start + _BLOCK_ROWS) for start in range(0, len(new), _BLOCK_ROWS)]
+        keys = [(new.cells[block] - low) * groups + new.codes[block] for block in blocks]
+        for some in keys:
+            present[some] = True
         there = np.flatnonzero(present)
         slot = np.empty(width, np.int64)
         slot[there] = np.arange(len(there))
         source = np.full(len(there), len(self))
         source[slot[old_keys]] = np.arange(len(self))
         into = take_partials(concat_partials([self.partials, aggregation.empty_cell]), source)
-        # In blocks whose arrays stay in the processor's cache.
-        for start in range(0, len(new), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            into = aggregation.fold(into, take_partials(new.partials, block), slot[keys[block]])
+        for block, some in zip(blocks, keys, strict=True):
+            into = aggregation.fold(into, take_partials(new.partials, block), slot[some])
         return Cells(low + there // groups, there % groups, into)
 
     def to_frame(self, aggregation: Aggregation) -> pl.DataFrame:
