@@ -29,6 +29,11 @@ class Grid:
         self._cells_per_window = int(size) // pane if pane else 1
         self._cells_per_advance = int(advance) // pane if pane else 1
 
+    @property
+    def tumbling(self) -> bool:
+        """Whether every window is one pane, and every pane one window."""
+        return self.panes and self._cells_per_window == self._cells_per_advance == 1
+
     def panes_of(self, values: Array) -> Ints:
         return values // self._pane
 

@@ -271,6 +271,21 @@ class PaneWindows:
         if not len(every) or not bool((now > self._closed).any()):
             return None
         cells = Cells.concat([*self._sealed, self._active])
+        closed = self._tumbled(cells, now) if self._grid.tumbling else self._combined(cells, now, limits)
+        self._closed = now
+        if not self._align_first and self._empties is None:
+            # All groups share one grid. With one progress for all, nothing closes before the next window's end.
+            self._next_end = int(self._grid.ends(now.max(keepdims=True) + 1)[0]) if int(now.max()) < -NEVER else None
+        return self._results(rows, closed, closing)
+
+    def _tumbled(self, cells: Cells, now: Ints) -> Cells:
+        """Windows that are panes: those that closed, as they are."""
+        closes = cells.cells <= now[cells.codes]
+        self._sealed, self._active = [], cells.at(np.flatnonzero(~closes))
+        return cells.at(np.flatnonzero(closes))
+
+    def _combined(self, cells: Cells, now: Ints, limits: Array) -> Cells:
+        """The windows that closed, each combined from its panes; panes that no open window needs go."""
         first, last = self._grid.windows_of_cells(cells.cells)
         if self._align_first:
             first = np.maximum(first, 0)
@@ -278,16 +293,12 @@ class PaneWindows:
         counts = np.maximum(np.minimum(last, now[cells.codes]) - low + 1, 0)
         of, windows = repeat_ranges(low, counts)
         closed = Cells(windows, cells.codes[of], take_partials(cells.partials, of))
-        closed = closed.folded(self._aggregation, len(every))
+        closed = closed.folded(self._aggregation, len(now))
         keep = last > now[cells.codes]
         finished = self._grid.pane_ends(cells.cells) <= limits[cells.codes]
         self._sealed = [cells.at(np.flatnonzero(keep & finished))] if bool((keep & finished).any()) else []
         self._active = cells.at(np.flatnonzero(keep & ~finished))
-        self._closed = now
-        if not self._align_first and self._empties is None:
-            # All groups share one grid. With one progress for all, nothing closes before the next window's end.
-            self._next_end = int(self._grid.ends(now.max(keepdims=True) + 1)[0]) if int(now.max()) < -NEVER else None
-        return self._results(rows, closed, closing)
+        return closed
 
     def _results(self, rows: Rows, closed: Cells, closing: Closing) -> Results | None:
         parts = []
