@@ -48,6 +48,23 @@ CASES = [
         {"b": [(7, 6)]},
         columns={"b": ["h", "s"]},
     ),
+    Case(
+        "a grouping ends with the columns that make it",
+        {"s": {"g": "string", "x": "int", "h": "int"}},
+        f"{{{SPLIT}, t: {{kind: tumble, in: g, group_by: h, window: {{size: 1 tuple}}, compute: {{s: sum(x)}}}},"
+        " b: {kind: latch, in: t, compute: {s: sum(s)}}}",
+        one((0, "a", 1, 7), (1, "b", 5, 7)),
+        {"b": [(1,), (6,)]},
+        columns={"b": ["s"]},
+    ),
+    Case(
+        "a map may give its columns other names",
+        S,
+        f"{{{SPLIT}, m: {{kind: map, in: g, compute: {{name: g, x: x}}}}, b: {{kind: latch, in: m, compute: {{s: sum(x)}}}}}}",
+        ROWS,
+        {"b": [("a", 1), ("b", 5), ("a", 4), ("b", 9)]},
+        columns={"b": ["name", "s"]},
+    ),
 ]
 
 

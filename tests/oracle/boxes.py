@@ -88,11 +88,28 @@ class Map(Box):
             dropped = names(self.parameters.get("drop", []))
             self.columns = {name: typed for name, typed in self.columns.items() if name not in dropped}
             renames = self.parameters.get("rename", {})
+            origin = {renames.get(name, name): name for name in self.columns}
             self.columns = {renames.get(name, name): typed for name, typed in self.columns.items()}
             compute = self.parameters.get("extend", {})
+        else:
+            origin = {}
         self.columns |= {name: scalar(text, arc.schema) for name, text in compute.items()}
+        origin |= {name: text.strip('"') for name, text in compute.items()}
         schema = {name: typed.kind for name, typed in self.columns.items()}
-        self.ports = {"out": Arc(schema, arc.grouping if set(arc.grouping) <= set(schema) else ())}
+        self.ports = {"out": Arc(schema, self.kept(arc.grouping, origin))}
+
+    def kept(self, grouping: tuple[str, ...], origin: dict[str, str]) -> tuple[str, ...]:
+        """Group columns under their own name, else under the first name they were copied to; all of them or none."""
+        found = []
+        for column in grouping:
+            copies = [name for name, text in origin.items() if text == column]
+            if column in copies or (not copies and column in origin):
+                found.append(column)
+            elif copies:
+                found.append(copies[0])
+            else:
+                return ()
+        return tuple(dict.fromkeys(found))
 
     def take(self, port: int, tup: Tuple, moment: Moment) -> None:
         view = RowView(tup.row, tup.arrival)

@@ -77,7 +77,7 @@ class Aggregate(OrderedBox):
         columns += [(name, final.type) for name, final in aggregates.finals.items()]
         if not check_unique([name for name, _ in columns], report.at("compute")):
             return ports
-        return {OUT: ArcType(Schema(dict(columns)), arc.grouping), **ports}
+        return {OUT: ArcType(Schema(dict(columns)), arc.grouping_among(grouping)), **ports}
 
     def _aggregates(self, arc: ArcType, order: Type | None, report: Report) -> Aggregates | None:
         scope = Scope.of(arc.schema)

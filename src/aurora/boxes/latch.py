@@ -61,7 +61,7 @@ class Latch(OrderedBox):
             return ports
         columns = {name: arc.schema[name] for name in grouping}
         columns |= {name: final.type for name, final in aggregates.finals.items()}
-        return {OUT: ArcType(Schema(columns), arc.grouping), **ports}
+        return {OUT: ArcType(Schema(columns), arc.grouping_among(grouping)), **ports}
 
     def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
         return LatchKernel(self, inputs[0])

@@ -92,11 +92,17 @@ class Map(Box):
         return {OUT: ArcType(Schema(columns), self._grouping(arc))}
 
     def _grouping(self, arc: ArcType) -> tuple[str, ...]:
-        """Substreams stay apart only while the columns that tell them apart are all there, unchanged."""
+        """Substreams stay apart while the columns that tell them apart are there: under whatever name, or computed
+        anew under their own.
+        """
         texts = self._texts(arc.schema)
-        new_names = {text: name for name, text in texts.items()}
-        renamed = [new_names.get(_quoted(name), new_names.get(name)) for name in arc.grouping]
-        return tuple(name for name in renamed if name is not None) if None not in renamed else ()
+        names = []
+        for column in arc.grouping:
+            same = [name for name, text in texts.items() if text in (column, _quoted(column))]
+            if not same and column not in texts:
+                return ()
+            names.append(column if column in same or not same else same[0])
+        return tuple(dict.fromkeys(names))
 
     def asks_hidden(self) -> bool:
         return asks_arrival([*self.compute.values(), *self.extend.values()])

@@ -111,7 +111,7 @@ class Resample(Box):
         if not check_unique([*grouping, order, *computed], report.at("compute")):
             return late
         columns = {name: data.schema[name] for name in grouping} | {order: kind} | computed
-        return {OUT: ArcType(Schema(columns), data.grouping), **late}
+        return {OUT: ArcType(Schema(columns), data.grouping_among(grouping)), **late}
 
     def _computed(
         self, data: ArcType, grouping: Sequence[str], order: Type | None, report: Report

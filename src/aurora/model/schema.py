@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -61,3 +61,7 @@ class ArcType:
     schema: Schema
     grouping: tuple[str, ...] = ()
     static: bool = False
+
+    def grouping_among(self, columns: Collection[str]) -> tuple[str, ...]:
+        """The grouping of what a box makes that keeps only these group columns: all of it, or none."""
+        return self.grouping if set(self.grouping) <= set(columns) else ()
