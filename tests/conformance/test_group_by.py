@@ -60,7 +60,8 @@ CASES = [
     Case(
         "a map may give its columns other names",
         S,
-        f"{{{SPLIT}, m: {{kind: map, in: g, compute: {{name: g, x: x}}}}, b: {{kind: latch, in: m, compute: {{s: sum(x)}}}}}}",
+        f"{{{SPLIT}, m: {{kind: map, in: g, compute: {{name: g, x: x}}}},"
+        " b: {kind: latch, in: m, compute: {s: sum(x)}}}",
         ROWS,
         {"b": [("a", 1), ("b", 5), ("a", 4), ("b", 9)]},
         columns={"b": ["name", "s"]},
