@@ -15,13 +15,11 @@ from aurora.boxes.accumulators import (
     Array,
     Column,
     Count,
-    Delta,
     DoubleSum,
     Earliest,
     Extreme,
     IntegerSum,
     Moments,
-    Pick,
     State,
     concat,
     is_valid,
@@ -29,6 +27,7 @@ from aurora.boxes.accumulators import (
     take,
 )
 from aurora.boxes.kernel import Projection
+from aurora.boxes.picks import Delta, Pick
 from aurora.expressions import AggregateCall, Aggregates, Compiled, Scalar
 from aurora.expressions.nodes import Column as ColumnNode
 from aurora.model.schema import Schema

@@ -11,10 +11,12 @@ import polars as pl
 
 from aurora.boxes.aggregation import Aggregation, Partials, concat_partials, take_partials
 from aurora.boxes.closing import Closing
+from aurora.boxes.empties import Empties
 from aurora.boxes.grid import NEVER, Grid
 from aurora.boxes.groups import grown
 from aurora.boxes.order import Rows
-from aurora.boxes.segments import Array, accumulate, pack, repeat_ranges, search, slots_of, stable_order, starts_of
+from aurora.boxes.origins import Origins
+from aurora.boxes.segments import Array, pack, repeat_ranges, slots_of
 from aurora.model.train import CLOCK, Ints, Progress
 
 Bools = npt.NDArray[np.bool_]
@@ -129,105 +131,6 @@ class Cells:
     def from_frame(cls, frame: pl.DataFrame, aggregation: Aggregation) -> Cells:
         cells, codes = frame.get_column("cell").to_numpy(), frame.get_column("code").to_numpy()
         return cls(cells, codes, aggregation.from_frame(frame))
-
-
-class Origins:
-    """Where a group's window numbers count from: zero, or with ``align: first`` its first value."""
-
-    def __init__(self, *, first: bool, whole: bool) -> None:
-        self._first = first
-        self._values: Array = np.empty(0, np.int64 if whole else np.float64)
-        self._known = np.empty(0, bool)
-
-    def early(self, rows: Rows) -> Bools:
-        """Rows below their group's first window; notes the first values of new groups."""
-        if not self._first or not len(rows):
-            return np.zeros(len(rows), bool)
-        self._grow(int(rows.codes.max()) + 1)
-        new = np.flatnonzero(~self._known[rows.codes])[::-1]
-        self._values[rows.codes[new]] = rows.values[new]
-        self._known[rows.codes[new]] = True
-        return rows.values < self._values[rows.codes]
-
-    def _grow(self, size: int) -> None:
-        self._values = grown(self._values, size, 0)
-        self._known = grown(self._known, size, False)
-
-    def of(self, codes: Ints) -> Array:
-        if not self._first:
-            return np.zeros(len(codes), self._values.dtype)
-        if len(codes):
-            self._grow(int(codes.max()) + 1)
-        return self._values[codes]
-
-    def state(self) -> pl.DataFrame:
-        return pl.DataFrame({"origin": self._values, "known": self._known})
-
-    def load(self, state: pl.DataFrame) -> None:
-        self._values = state.get_column("origin").to_numpy().copy()
-        self._known = state.get_column("known").to_numpy().copy()
-
-
-class Empties:
-    """Empty windows between a group's first and last: out as soon as they are closed and their group has gone on."""
-
-    def __init__(self, grid: Grid) -> None:
-        self._grid = grid
-        self._done = np.empty(0, np.int64)
-        self._newest = np.empty(0, np.float64 if not grid.whole else np.int64)
-
-    def take(
-        self, rows: Rows, origins: Origins, codes: Ints, windows: Ints, closing: Closing
-    ) -> tuple[Ints, Ints, Ints] | None:
-        """Codes, window numbers and releasing rows of the empty windows, given the full ones that closed now."""
-        groups = int(np.concatenate((rows.codes, codes)).max(initial=-1)) + 1
-        self._done = grown(self._done, groups, NEVER)
-        self._newest = grown(self._newest, groups, -np.inf if not self._grid.whole else np.iinfo(np.int64).min)
-        every = np.arange(len(self._done))
-        first, last = self._grid.windows_of_values(rows.values - origins.of(rows.codes))
-        inside = np.flatnonzero(first <= last)
-        layout = inside[stable_order(rows.codes[inside])]
-        row_codes = rows.codes[layout]
-        starts = starts_of(row_codes)
-        running = accumulate(np.maximum, rows.values[layout], starts)
-        before = self._newest.copy()
-        if len(starts):
-            ends = np.append(starts[1:], len(layout)) - 1
-            self._newest[row_codes[starts]] = np.maximum(self._newest[row_codes[starts]], running[ends])
-        begun = np.full(len(every), -NEVER)
-        np.minimum.at(begun, codes, windows)
-        start = np.where(self._done == NEVER, begun, self._done + 1)
-        limits = np.minimum(closing.limits(every), self._newest)
-        if limits.dtype == np.float64 and self._grid.whole:
-            limits = self._newest
-        known = self._newest > (-np.inf if not self._grid.whole else np.iinfo(np.int64).min)
-        closed = np.where(known, self._grid.last_closed(np.where(known, limits, 0) - origins.of(every)), NEVER)
-        counts = np.where(begun == -NEVER, self._done != NEVER, True) * np.maximum(closed - start + 1, 0)
-        of, numbers = repeat_ranges(start, counts)
-        full = pack(np.concatenate((windows, numbers)), np.concatenate((codes, of)), len(every))
-        empty = ~np.isin(full[len(windows) :], full[: len(windows)])
-        np.maximum.at(self._done, codes, windows)
-        np.maximum.at(self._done, of, numbers)
-        of, numbers = of[empty], numbers[empty]
-        if not len(of):
-            return None
-        window_ends = self._grid.ends(numbers) + origins.of(of)
-        passed = np.zeros(len(of), np.int64)
-        later = before[of] < window_ends
-        if later.any():
-            place = search(row_codes, running, of[later], window_ends[later])
-            passed[later] = closing.taken[layout[place]] if len(layout) else 0
-        last_row = max(len(closing.order) - 1, 0)
-        reached = closing.rows_reaching(of, window_ends)
-        return of, numbers, np.minimum(np.maximum(reached, passed), last_row)
-
-    def state(self) -> pl.DataFrame:
-        size = max(len(self._done), len(self._newest))
-        return pl.DataFrame({"done": grown(self._done, size, NEVER), "newest": self._newest})
-
-    def load(self, state: pl.DataFrame) -> None:
-        self._done = state.get_column("done").to_numpy().copy()
-        self._newest = state.get_column("newest").to_numpy().copy()
 
 
 class PaneWindows:
