@@ -286,6 +286,7 @@ def main() -> None:
     wanted = [name for name in options.only.upper().split(",") if name]
     queries = [query for query in QUERIES if not wanted or query.name in wanted]
     console = Console()
+    console.width = max(console.width, 100)
     load = os.getloadavg()[0]
     if load > BUSY_LOAD:
         console.print(
