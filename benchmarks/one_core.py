@@ -1,7 +1,7 @@
 """A process of its own in which Polars keeps to one thread: where the engine is timed, and Polars on one core.
 
-The local processor uses one core. Polars' other threads would only take turns with it: waking them for every small
-train costs a third of the throughput at trains of 10,000 tuples.
+The local processor uses one core. Polars' other threads would only take turns with it, and be woken for every small
+train.
 """
 
 from __future__ import annotations
