@@ -25,6 +25,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "Making $(VENV) with $$($(PYTHON) --version) ..."
 	@$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --constraint constraints.txt --editable '.[test]'
+	@$(BIN)/python -m aurora.processors.spark.java || echo "Aurora is installed; without Java it runs with --processor local."
 	@touch $@
 
 test: lint types ## install, lint, check types, and run all tests and documentation examples

@@ -302,7 +302,7 @@ def test_an_unknown_class_is_a_problem_of_the_network() -> None:
 
 
 @pytest.mark.parametrize(
-    ("partition_by", "expected"), [(None, ANYWHERE), ((), TOGETHER), (("x",), Partitioning(("x",)))]
+    ("partition_by", "expected"), [(None, ANYWHERE), ((), TOGETHER), (("x",), Partitioning.by(("x",)))]
 )
 def test_how_it_may_be_split(partition_by: Any, expected: Partitioning) -> None:
     python_box("conformance_split", outputs={"out": {"x": "int"}}, partition_by=partition_by)(Sorter)

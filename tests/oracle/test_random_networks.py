@@ -26,8 +26,18 @@ ENDS = ("flush", "hold")
 CUTS = (1, 2, 7, 100)
 
 
-def engine(example: Example, train: int | None, at_end: AtEnd, snapshot_at: int | None = None) -> RunResult:
-    return run_rows(example.document, example.inputs, clock=CLOCK, train=train, at_end=at_end, snapshot_at=snapshot_at)
+def engine(
+    example: Example, train: int | None, at_end: AtEnd, snapshot_at: int | None = None, parts: int | None = None
+) -> RunResult:
+    return run_rows(
+        example.document,
+        example.inputs,
+        clock=CLOCK,
+        train=train,
+        at_end=at_end,
+        snapshot_at=snapshot_at,
+        parts=parts,
+    )
 
 
 def assert_like_the_oracle(example: Example, at_end: AtEnd) -> None:
@@ -121,3 +131,27 @@ def test_count_slack_is_bsort_and_then_no_slack(at_end: AtEnd, example: Example)
     result = engine(example, None, at_end)
     assert_same_bytes(result.outputs["of_box_out"], result.outputs["of_plain_out"])
     assert result.late.get("box", 0) == result.late.get("plain", 0)
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples(), data=st.data())
+def test_spread_over_parts_it_gives_the_same(at_end: AtEnd, example: Example, data: st.DataObject) -> None:
+    """Whichever worker a key goes to, and wherever the state of a box is from step to step."""
+    train = data.draw(st.sampled_from([*CUTS, None]), label="train")
+    parts = data.draw(st.integers(1, 4), label="parts")
+    assert_same(engine(example, train, at_end, parts=parts), engine(example, None, at_end))
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples(most=2, times=8), parts=st.integers(2, 3))
+def test_long_streams_spread_over_parts(at_end: AtEnd, example: Example, parts: int) -> None:
+    whole = engine(example, None, at_end)
+    assert_same(engine(example, None, at_end, parts=parts), whole)
+    assert_same(engine(example, 20, at_end, parts=parts), whole)
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=examples(AWKWARD), parts=st.integers(2, 3))
+def test_awkward_doubles_spread_over_parts(at_end: AtEnd, example: Example, parts: int) -> None:
+    """Equal keys meet even where equal numbers have different bits."""
+    assert_same(engine(example, 7, at_end, parts=parts), engine(example, None, at_end))

@@ -62,11 +62,12 @@ def numbers(values: pl.Series, fill: float) -> Array:
     return array.view(np.int64) if array.dtype.kind in "mM" else array
 
 
-def added(into: State, state: State, slots: Ints) -> State:
+def added(into: State, state: State, slots: Ints, tally: Ints | None = None) -> State:
     """Entries added to the slots that they belong to, one after the other."""
     for total, values in zip(into, state, strict=True):
         if len(values) and isinstance(values, np.ndarray) and values.strides == (0,):
-            total += values[0] * np.bincount(slots, minlength=len(total))
+            tally = np.bincount(slots, minlength=len(total)) if tally is None else tally
+            total += values[0] * tally
         else:
             np.add.at(total, slots, values)
     return into
@@ -103,8 +104,11 @@ class Accumulator(ABC):
     def combine(self, state: State, slots: Ints, size: int) -> State:
         """Entries folded into ``size`` slots, in the order in which they stand."""
 
-    def fold(self, into: State, state: State, slots: Ints) -> State:
-        """Entries folded into states that are there already, which may be changed in place."""
+    def fold(self, into: State, state: State, slots: Ints, tally: Ints | None = None) -> State:
+        """Entries folded into states that are there already, which may be changed in place.
+
+        ``tally`` says how many entries each slot gets, where the caller knows.
+        """
         size = len(into[0])
         return self.combine(concat([into, state]), np.concatenate((np.arange(size), slots)), size)
 
@@ -136,7 +140,15 @@ class Earliest(Accumulator):
         least = np.full(size, np.iinfo(np.int64).max)
         return self.fold((least,), state, slots)
 
-    def fold(self, into: State, state: State, slots: Ints) -> State:
+    def fold(self, into: State, state: State, slots: Ints, tally: Ints | None = None) -> State:
+        if tally is not None and len(slots):
+            arrivals, touched = np.asarray(state[0]), np.flatnonzero(tally)
+            least, known = arrivals.min(), np.asarray(into[0])[touched]
+            if known.max() <= least:
+                return into
+            if arrivals.max() == least:
+                into[0][touched] = np.minimum(known, least)
+                return into
         np.minimum.at(into[0], slots, state[0])
         return into
 
@@ -157,8 +169,8 @@ class Count(Accumulator):
     def combine(self, state: State, slots: Ints, size: int) -> State:
         return self.fold((np.zeros(size, np.int64),), state, slots)
 
-    def fold(self, into: State, state: State, slots: Ints) -> State:
-        return added(into, state, slots)
+    def fold(self, into: State, state: State, slots: Ints, tally: Ints | None = None) -> State:
+        return added(into, state, slots, tally)
 
     def merge(self, state: State, other: State) -> State:
         return tuple(np.add(one, two) for one, two in zip(state, other, strict=True))
@@ -193,8 +205,8 @@ class DoubleSum(Accumulator):
     def combine(self, state: State, slots: Ints, size: int) -> State:
         return self.fold((np.zeros(size), np.zeros(size, np.int64)), state, slots)
 
-    def fold(self, into: State, state: State, slots: Ints) -> State:
-        return added(into, state, slots)
+    def fold(self, into: State, state: State, slots: Ints, tally: Ints | None = None) -> State:
+        return added(into, state, slots, tally)
 
     def merge(self, state: State, other: State) -> State:
         return tuple(np.add(one, two) for one, two in zip(state, other, strict=True))
@@ -224,8 +236,8 @@ class IntegerSum(Accumulator):
     def combine(self, state: State, slots: Ints, size: int) -> State:
         return self.fold(tuple(np.zeros(size, np.int64) for _ in state), state, slots)
 
-    def fold(self, into: State, state: State, slots: Ints) -> State:
-        return added(into, state, slots)
+    def fold(self, into: State, state: State, slots: Ints, tally: Ints | None = None) -> State:
+        return added(into, state, slots, tally)
 
     def merge(self, state: State, other: State) -> State:
         return tuple(np.add(one, two) for one, two in zip(state, other, strict=True))
@@ -280,11 +292,11 @@ class Extreme(Accumulator):
         best = np.full(size, self._nothing, np.asarray(state[0]).dtype)
         return self.fold((best, np.zeros(size, np.int64)), state, slots)
 
-    def fold(self, into: State, state: State, slots: Ints) -> State:
+    def fold(self, into: State, state: State, slots: Ints, tally: Ints | None = None) -> State:
         # NumPy warns of the NaN that stands for nothing.
         with np.errstate(invalid="ignore"):
             self._ufunc.at(into[0], slots, state[0])
-        return into[:1] + added(into[1:], state[1:], slots)
+        return into[:1] + added(into[1:], state[1:], slots, tally)
 
     def merge(self, state: State, other: State) -> State:
         with np.errstate(invalid="ignore"):

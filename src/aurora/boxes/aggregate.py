@@ -9,24 +9,25 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from aurora.boxes.aggregation import Aggregation, order_series, order_values
+from aurora.boxes.aggregation import Aggregation
+from aurora.boxes.axis import order_series, order_values
 from aurora.boxes.closing import AtEnd, ByGroup, ByProgress, Closing
 from aurora.boxes.grid import Grid
 from aurora.boxes.groups import Appearance, GroupIndex
 from aurora.boxes.kernel import BaseKernel, typed_aggregates
 from aurora.boxes.late import Late
 from aurora.boxes.merge import Merge
-from aurora.boxes.order import AsTheyCome, CountSlack, Delivery, Gate, Rows, TimeSlack
+from aurora.boxes.order import AsTheyCome, CountSlack, Delivery, Gate, Rows, TimeSlack, sortable
 from aurora.boxes.ordered import OrderedBox, amount, check_unique, numpy_type, ordered_columns
 from aurora.boxes.segments import sorting
 from aurora.boxes.tuple_windows import TupleWindows
 from aurora.boxes.value_windows import PaneWindows, Results, TimedWindows
 from aurora.errors import Report
 from aurora.expressions import Aggregates, Scope, analyse_aggregates
-from aurora.model.box import LATE, OUT, Kernel, box_kind
+from aurora.model.box import LATE, OUT, Kernel, Partitioning, box_kind
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, Emission, Progress, Train
+from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, WHEN, Emission, Ints, Progress, Train
 from aurora.model.types import INT, Type
 from aurora.model.window import ARRIVAL_ORDER, Window, check_quantity
 
@@ -59,6 +60,15 @@ class Aggregate(OrderedBox):
     def shape(self) -> Window:
         """The window with everything said that the kind of box implies."""
         return self.window
+
+    def keeps_time(self) -> bool:
+        return self.shape().timeout is not None
+
+    def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
+        if self.shape().value_based and not isinstance(self.slack, Tuples):
+            # Rows are folded as they come; only how far the whole stream has come must be known.
+            return Partitioning.by(self.grouping(inputs[0]), progress=self.order_by)
+        return super().partitioning(inputs)
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         (arc,) = inputs
@@ -171,11 +181,16 @@ class AggregateKernel(BaseKernel):
             return PaneWindows(self._aggregation, grid, align_first=first, emit_empty=empty)
         return TimedWindows(self._aggregation, grid, align_first=first, emit_empty=empty, timeout_us=timeout_us)
 
+    def rank(self) -> None:
+        super().rank()
+        self._needed += WHEN
+        self._nothing = self._nothing.with_columns(pl.Series(name, [], pl.Int64) for name in WHEN)
+
     def process(self, port: int, train: Train) -> Emission:
         if self._timed:
             self._waiting.put(port, train)
             return NOTHING
-        return self._run(train.frame, None)
+        return self._run(train, None)
 
     def advance(self, progress: Progress) -> Emission:
         if progress.end:
@@ -183,9 +198,10 @@ class AggregateKernel(BaseKernel):
         if not self._timed:
             return NOTHING
         train = self._waiting.take()
-        return self._run(self._nothing if train is None else train.frame, progress)
+        return self._run(Train(self._nothing) if train is None else train, progress)
 
-    def _run(self, frame: pl.DataFrame, progress: Progress | None) -> Emission:
+    def _run(self, train: Train, progress: Progress | None) -> Emission:
+        frame = train.frame
         late = Late(keep=self._late_port)
         codes = self._groups.codes(frame)
         if self._order_by is None:
@@ -194,18 +210,27 @@ class AggregateKernel(BaseKernel):
             values, known = order_values(frame, self._order_by)
         if not self._late_port:
             frame = pl.DataFrame([frame.get_column(name) for name in self._needed])
-        rows = Rows(frame, codes, values)
+        rows = Rows(frame, codes, values, frame.get_column(WHEN[0]).to_numpy() if self.ranked else None)
         if known is not None and not known.all():
             late.add(rows, ~known)
             rows = rows.only(known)
         closing: ByProgress | None = None
-        if self._gate is not None:
-            at = self._gate.progress_at(rows.values)
-            behind = rows.values < at
-            closing = ByProgress(at, self._gate.progress, rows.hidden(ORDER), rows.hidden(CLOCK), behind)
-            if behind.any():
-                late.add(rows, behind)
-                rows = rows.only(~behind)
+        if self._gate is not None and train.part is not None:
+            assert self._order_by is not None
+            judged = self._gate.judged(train.part, self._order_by)
+            behind = judged.late_at(rows.places)
+            late.add(rows, behind)
+            rows = rows.only(~behind)
+            closing = ByProgress.of_part(judged, self._gate.progress, rows.places)
+        elif self._gate is not None:
+            passage = self._gate.passed(rows.values)
+            late_rows = passage.late()
+            closing = ByProgress(passage, self._gate.progress, rows.hidden(ORDER), rows.hidden(CLOCK), late_rows)
+            if len(late_rows):
+                taken = np.ones(len(rows), bool)
+                taken[late_rows] = False
+                late.add(rows, ~taken)
+                rows = rows.only(taken)
         else:
             rows, behind_rows = self._delivery.push(rows)
             late.add(behind_rows)
@@ -220,22 +245,28 @@ class AggregateKernel(BaseKernel):
                 late.add(rows, early)
                 rows = rows.only(~early)
                 closing = None if closing is None else closing.without(early)
-        self._appearance.note(rows.codes, len(self._groups))
+        when: list[Ints] = []
+        if self.ranked:
+            when = [rows.hidden(name) for name in WHEN]
+        self._appearance.note(rows.codes, len(self._groups), when, at_end=progress is not None and progress.end)
         partials, nulled = self._aggregation.lift(rows.frame, rows.values)
         if isinstance(windows, TupleWindows):
             results = windows.add(rows, partials, progress)
         else:
             results = windows.add(rows, partials, closing or self._by_group(rows), progress)
-        return self._emission(results, late, nulled)
+        if self.ranked and closing is not None and closing.places is not None:
+            when = [closing.places, np.zeros(len(closing.places), np.int64)]
+        return self._emission(results, late, nulled, when)
 
     def _by_group(self, rows: Rows) -> Closing:
         assert isinstance(self._delivery, CountSlack)
         return ByGroup(rows, self._delivery.highest.values)
 
-    def _emission(self, results: Results | None, late: Late, nulled: int = 0) -> Emission:
+    def _emission(self, results: Results | None, late: Late, nulled: int = 0, when: Sequence[Ints] = ()) -> Emission:
+        """``when`` says when the rows came that made the windows come out."""
         trains = late.trains(LATE)
         if results is not None:
-            trains[OUT], faults = self._train(results)
+            trains[OUT], faults = self._train(results, when)
             nulled += faults
         return Emission(trains, late=late.count, nulled=nulled)
 
@@ -251,7 +282,16 @@ class AggregateKernel(BaseKernel):
             return results
         return results.at(sorting(row, starts, self._appearance.of(results.codes)))
 
-    def _train(self, results: Results) -> tuple[Train, int]:
+    def _ranks(self, results: Results, when: Sequence[Ints]) -> list[Ints] | None:
+        """The keys by which ``_sorted`` sorts, as what can be compared with windows of other parts."""
+        if not self.ranked:
+            return None
+        # A timeout's row is -1, which is the last: it comes before all rows.
+        moments = [np.append(moment, -1)[results.row] for moment in when]
+        starts = np.where(results.timed_out, 0, sortable(results.starts))
+        return [*moments, starts, *self._appearance.moments_of(results.codes)]
+
+    def _train(self, results: Results, when: Sequence[Ints]) -> tuple[Train, int]:
         results = self._sorted(results)
         name = "__order_value" if self._order_by is None else self._order_by
         start_column, bounds = None, None
@@ -267,7 +307,7 @@ class AggregateKernel(BaseKernel):
             bounds=bounds,
         )
         arrivals = self._aggregation.arrivals(results.partials)
-        return Train.of(visible, results.order, results.clock, arrivals), nulled
+        return Train.of(visible, results.order, results.clock, arrivals, self._ranks(results, when)), nulled
 
     def _flush(self, progress: Progress) -> Emission:
         emissions = []
@@ -280,7 +320,8 @@ class AggregateKernel(BaseKernel):
             none = Rows(self._nothing, np.empty(0, np.int64), np.empty(0, numpy_type(self._order)))
             closing = AtEnd.at(progress.end_order, progress.clock)
             results = self._windows.add(none, self._aggregation.nothing, closing, progress)
-            emissions.append(self._emission(results, Late(keep=False)))
+            after_all = np.array([np.iinfo(np.int64).max])
+            emissions.append(self._emission(results, Late(keep=False), when=[after_all, after_all]))
         return joined(emissions)
 
     def state(self) -> dict[str, pl.DataFrame]:

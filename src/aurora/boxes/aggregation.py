@@ -22,8 +22,6 @@ from aurora.boxes.accumulators import (
     Moments,
     State,
     concat,
-    is_valid,
-    numbers,
     take,
 )
 from aurora.boxes.kernel import Projection
@@ -32,7 +30,7 @@ from aurora.expressions import AggregateCall, Aggregates, Compiled, Scalar
 from aurora.expressions.nodes import Column as ColumnNode
 from aurora.model.schema import Schema
 from aurora.model.train import ARRIVAL, Ints
-from aurora.model.types import BINARY, BOOL, DOUBLE, INT, STRING, Type
+from aurora.model.types import BINARY, BOOL, DOUBLE, STRING
 
 TIMED_OUT = "__timed_out"
 WINDOW_START = "__window_start"
@@ -136,9 +134,9 @@ class Aggregation:
     def combine(self, partials: Partials, slots: Ints, size: int) -> Partials:
         return [a.combine(s, slots, size) for a, s in zip(self._accumulators, partials, strict=True)]
 
-    def fold(self, into: Partials, partials: Partials, slots: Ints) -> Partials:
-        """Partials folded into others, which may be changed in place."""
-        return [a.fold(i, s, slots) for a, i, s in zip(self._accumulators, into, partials, strict=True)]
+    def fold(self, into: Partials, partials: Partials, slots: Ints, tally: Ints) -> Partials:
+        """Partials folded into others, which may be changed in place; ``tally`` says how many each slot gets."""
+        return [a.fold(i, s, slots, tally) for a, i, s in zip(self._accumulators, into, partials, strict=True)]
 
     def merge(self, partials: Partials, others: Partials) -> Partials:
         """Entry by entry, partials followed by others."""
@@ -220,19 +218,3 @@ def concat_partials(parts: Sequence[Partials]) -> Partials:
     if len(parts) == 1:
         return parts[0]
     return [concat(list(states)) for states in zip(*parts, strict=True)]
-
-
-def order_values(frame: pl.DataFrame, column: str) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """The numbers behind an order column, and which rows have one. NULL, NaN and infinities are out of every order."""
-    series = frame.get_column(column)
-    values = numbers(series, 0)
-    known = is_valid(series)
-    return values, known & np.isfinite(values) if values.dtype == np.float64 else known
-
-
-def order_series(name: str, values: Array, kind: Type) -> pl.Series:
-    """Order values as a column of the order column's type."""
-    if kind == DOUBLE:
-        return pl.Series(name, values, dtype=pl.Float64)
-    whole = pl.Series(name, values, dtype=pl.Int64)
-    return whole if kind == INT else whole.cast(kind.to_polars())

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from aurora.boxes.aggregation import order_values
+from aurora.boxes.axis import order_values
 from aurora.boxes.groups import GroupIndex
 from aurora.boxes.kernel import BaseKernel, check_grouping
 from aurora.boxes.order import CountBuffer, Rows, TimeSlack
@@ -18,7 +18,7 @@ from aurora.model.box import OUT, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import Names, QuantityField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import NOTHING, Emission, Progress, Train, rows_at
+from aurora.model.train import NOTHING, WHEN, Emission, Progress, Train, rows_at
 from aurora.model.window import check_quantity
 
 
@@ -74,7 +74,8 @@ class BSortKernel(BaseKernel):
     def process(self, port: int, train: Train) -> Emission:
         frame = train.frame
         values, known = order_values(frame, self._order_by)
-        rows = Rows(frame, self._groups.codes(frame), values)
+        places = train.hidden(WHEN[0]) if self.ranked else None
+        rows = Rows(frame, self._groups.codes(frame), values, places)
         passed: list[Rows] = []
         if not known.all():
             passed = [rows.only(~known)]

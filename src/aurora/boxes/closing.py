@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from aurora.boxes.order import Rows
+from aurora.boxes.order import Judged, Passage, Rows
 from aurora.boxes.segments import Array, search, stable_order
 from aurora.model.train import CLOCK, ORDER, Ints
 
@@ -38,29 +38,43 @@ class Closing(Protocol):
 
 @dataclass(frozen=True)
 class ByProgress:
-    """Time slack: one progress for all groups. ``late`` marks the rows that the windows were not given."""
+    """Time slack: one progress for all groups. ``late`` are the rows that the windows were not given.
 
-    progress: Array
-    now: float
+    Where the windows get one part of a stream that is split, the rows are those of all parts; ``own`` are those of them
+    that the windows were given, and ``places`` their places on the arc.
+    """
+
+    passage: Passage
+    now: Any
     order: Ints
     clock: Ints
-    late: npt.NDArray[np.bool_]
+    late: Ints
+    own: Ints | None = None
+    places: Ints | None = None
+
+    @classmethod
+    def of_part(cls, judged: Judged, now: Any, own: Ints) -> ByProgress:
+        """For windows that were given the rows at these places."""
+        none = np.empty(0, np.int64)
+        return cls(judged.passage, now, judged.order, judged.clock, none, judged.rows_of(own), judged.places)
 
     @property
     def taken(self) -> Ints:
-        return np.flatnonzero(~self.late)
+        if self.own is not None:
+            return self.own
+        return np.delete(np.arange(len(self.order)), self.late)
 
     def without(self, early: npt.NDArray[np.bool_]) -> ByProgress:
         """The same when some of the rows taken turn out to be too early for any window."""
-        late = self.late.copy()
-        late[self.taken[early]] = True
-        return replace(self, late=late)
+        if self.own is not None:
+            return replace(self, own=self.own[~early])
+        return replace(self, late=np.union1d(self.late, self.taken[early]))
 
     def rows_reaching(self, codes: Ints, ends: Array) -> Ints:
-        return np.searchsorted(self.progress, ends, side="left")
+        return self.passage.rows_reaching(ends)
 
     def limits(self, codes: Ints) -> Array:
-        return np.full(len(codes), self.now, self.progress.dtype)
+        return np.full(len(codes), self.now)
 
     def may_reach(self, end: Any) -> bool:
         return bool(self.now >= end)

@@ -6,6 +6,7 @@ are found in a table by multiplication, all rows at once; the rest is encoded by
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
@@ -28,6 +29,8 @@ _BLOCK_ROWS = 16_384
 _LENGTH = np.uint64(0xFFFFFFFF)
 _INLINE_BYTES = 12
 """Strings up to this length stand whole inside their Arrow view; longer ones stand elsewhere."""
+_ONE_WORD_BYTES = 4
+"""Strings up to this length stand whole beside their length in the view's first word."""
 
 
 def words(column: pl.Series) -> tuple[Words, Words | None] | None:
@@ -49,74 +52,119 @@ def words(column: pl.Series) -> tuple[Words, Words | None] | None:
     return views[::2], views[1::2]
 
 
+@dataclass(frozen=True)
+class Level:
+    """A table with, at a key's place, its words and its code; a place without a key has a word that belongs elsewhere.
+
+    ``high`` is None where the first word tells keys apart from all other values.
+    """
+
+    factor: np.uint64
+    other: np.uint64
+    shift: np.uint64
+    low: Words
+    high: Words | None
+    codes: Ints
+
+    def find(self, low: Words, high: Words | None, found: Ints) -> bool:
+        """Writes the codes of some rows, -1 where they are not here; gives whether all of them are."""
+        low = np.ascontiguousarray(low)
+        hashed = low * self.factor
+        if self.high is not None and high is not None:
+            high = np.ascontiguousarray(high)
+            hashed += high * self.other
+        hashed >>= self.shift
+        # NumPy gathers by signed 64-bit numbers several times faster than by others. All are inside the table.
+        places = hashed.view(np.int64)
+        same = self.low.take(places, mode="clip") == low
+        if self.high is not None and high is not None:
+            same &= self.high.take(places, mode="clip") == high
+        self.codes.take(places, out=found, mode="clip")
+        if same.all():
+            return True
+        found[~same] = -1
+        return False
+
+
 class WordTable:
     """Finds the codes of known words. A key whose place in a table is taken stands in the next one."""
 
     def __init__(self) -> None:
         self._low: Words = np.empty(0, np.uint64)
-        self._high: Words = np.empty(0, np.uint64)
+        self._high: Words | None = None
         self._codes = np.empty(0, np.int64)
-        self._levels: list[tuple[np.uint64, np.uint64, np.uint64, Ints]] = []
-        self._late: list[tuple[Words, Words, Ints]] = []
+        self._levels: list[Level] = []
+        self._late: list[tuple[Words, Words | None, Ints]] = []
 
-    def find(self, low: Words, high: Words | None) -> Ints:
-        """The code of every row, -1 where it is not known."""
+    def find(self, low: Words, high: Words | None) -> tuple[Ints, Ints]:
+        """The code of every row, -1 where it is not known, and the rows where it is not."""
         if not self._levels:
-            return np.full(len(low), -1)
+            return np.full(len(low), -1), np.arange(len(low))
         found = np.empty(len(low), np.int64)
+        complete = True
         for start in range(0, len(low), _BLOCK_ROWS):
             block = slice(start, start + _BLOCK_ROWS)
-            found[block] = self._on_level(0, low[block], None if high is None else high[block])
-        for level in range(1, len(self._levels)):
-            rows = np.flatnonzero(found < 0)
-            if not len(rows):
+            complete &= self._levels[0].find(low[block], None if high is None else high[block], found[block])
+        unknown = np.empty(0, np.int64) if complete else np.flatnonzero(found < 0)
+        for level in self._levels[1:]:
+            if not len(unknown):
                 break
-            found[rows] = self._on_level(level, low[rows], None if high is None else high[rows])
-        return found
-
-    def _on_level(self, level: int, low: Words, high: Words | None) -> Ints:
-        factor, other, shift, table = self._levels[level]
-        low = np.ascontiguousarray(low)
-        hashed = low * factor
-        if high is not None:
-            high = np.ascontiguousarray(high)
-            hashed += high * other
-        # NumPy gathers by signed 64-bit numbers several times faster than by others.
-        keys = table.take((hashed >> shift).view(np.int64))
-        same = self._low.take(keys) == low
-        if high is not None:
-            same &= self._high.take(keys) == high
-        # The last key is a blank: what has no place is there, and its code is -1.
-        codes = self._codes.take(keys)
-        return codes if same.all() else np.where(same, codes, -1)
+            again = np.empty(len(unknown), np.int64)
+            level.find(low[unknown], None if high is None else high[unknown], again)
+            found[unknown] = again
+            unknown = unknown[again < 0]
+        return found, unknown
 
     def learn(self, low: Words, high: Words | None, codes: Ints) -> None:
         """Notes new keys. The tables are made anew when an eighth of what they hold has come to it."""
-        self._late.append((low, np.zeros_like(low) if high is None else high, codes))
+        self._late.append((low, high, codes))
         waiting = sum(len(keys) for _, _, keys in self._late)
-        known = max(len(self._codes) - 1, 0)
-        if known + waiting <= _MOST_KEYS and waiting >= max(1, known // 8):
+        if len(self._codes) + waiting <= _MOST_KEYS and waiting >= max(1, len(self._codes) // 8):
             self._rebuild()
 
     def _rebuild(self) -> None:
-        known = slice(0, max(len(self._codes) - 1, 0))
-        blank = np.zeros(1, np.uint64)
-        self._low = np.concatenate([self._low[known], *(low for low, _, _ in self._late), blank])
-        self._high = np.concatenate([self._high[known], *(high for _, high, _ in self._late), blank])
-        self._codes = np.concatenate([self._codes[known], *(codes for _, _, codes in self._late), np.array([-1])])
+        highs = [high for high in (self._high, *(high for _, high, _ in self._late)) if high is not None]
+        self._high = np.concatenate(highs) if highs else None
+        self._low = np.concatenate([self._low, *(low for low, _, _ in self._late)])
+        self._codes = np.concatenate([self._codes, *(codes for _, _, codes in self._late)])
         self._late = []
         self._levels = []
-        keys = np.arange(len(self._codes) - 1)
+        # A value with the first word of a string that stands whole in it is that string.
+        high = None if self._high is None or bool((_lengths(self._low) <= _ONE_WORD_BYTES).all()) else self._high
+        keys = np.arange(len(self._codes))
         for factor, other in _FACTORS:
-            bits = max(10, len(keys).bit_length() + 5)
-            shift = np.uint64(64 - bits)
-            table = np.full(2**bits, len(self._codes) - 1)
-            hashed = self._low[keys] * np.uint64(factor) + self._high[keys] * np.uint64(other)
-            table[hashed >> shift] = keys
-            self._levels.append((np.uint64(factor), np.uint64(other), shift, table))
-            keys = keys[table[hashed >> shift] != keys]
+            keys = self._add_level(np.uint64(factor), np.uint64(other), high, keys)
             if not len(keys):
                 break
+
+    def _add_level(self, factor: np.uint64, other: np.uint64, high: Words | None, keys: Ints) -> Ints:
+        """Puts keys into a new table, and gives those that found their place taken."""
+        bits = max(10, len(keys).bit_length() + 5)
+        shift = np.uint64(64 - bits)
+        hashed = self._low[keys] * factor
+        if high is not None:
+            hashed += high[keys] * other
+        places = (hashed >> shift).view(np.int64)
+        owner = np.full(2**bits, -1)
+        owner[places] = keys
+        taken = np.flatnonzero(owner >= 0)
+        owners = owner[taken]
+        low, codes = np.zeros(2**bits, np.uint64), np.full(2**bits, -1)
+        # Zero belongs to the first place; one does not, since the factors are large.
+        low[0] = 1
+        low[taken], codes[taken] = self._low[owners], self._codes[owners]
+        highs = None
+        if high is not None:
+            highs = np.zeros(2**bits, np.uint64)
+            highs[taken] = high[owners]
+        self._levels.append(Level(factor, other, shift, low, highs, codes))
+        left: Ints = keys[owner[places] != keys]
+        return left
+
+
+def _lengths(low: Words) -> Words:
+    """The lengths of strings, from the first words of their views."""
+    return low & _LENGTH
 
 
 class Coder:
@@ -132,8 +180,8 @@ class Coder:
     def known(self, column: pl.Series) -> Ints:
         """The code of every value, -1 where it was never seen; learns nothing."""
         pair = words(column)
-        codes = np.full(len(column), -1) if pair is None else self._table.find(*pair)
-        rows = np.flatnonzero(codes < 0)
+        size = len(column)
+        codes, rows = (np.full(size, -1), np.arange(size)) if pair is None else self._table.find(*pair)
         if len(rows):
             encoded = _codable(column[rows]).dictionary_encode(null_encoding="encode")
             local = np.fromiter(map(self._codes.get, encoded.dictionary.to_pylist(), repeat(-1)), np.int64)
@@ -146,13 +194,12 @@ class Coder:
         if pair is None:
             return self._look_up(column)
         low, high = pair
-        codes = self._table.find(low, high)
-        rows = np.flatnonzero(codes < 0)
+        codes, rows = self._table.find(low, high)
         if not len(rows):
             return codes, rows
         codes[rows], new = self._look_up(column if len(rows) == len(column) else column[rows])
         new = rows[new]
-        whole = new if high is None else new[(low[new] & _LENGTH) <= _INLINE_BYTES]
+        whole = new if high is None else new[_lengths(low[new]) <= _INLINE_BYTES]
         if len(whole):
             self._table.learn(low[whole], None if high is None else high[whole], codes[whole])
         return codes, new

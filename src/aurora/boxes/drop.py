@@ -37,6 +37,7 @@ class Drop(Box):
     """
 
     kind: ClassVar[str] = "drop"
+    tuplewise: ClassVar[bool] = True
 
     rate: Annotated[float, Field(ge=0, le=1)] | None = None
     seed: int = 0

@@ -39,6 +39,7 @@ class Filter(Box):
     """
 
     kind: ClassVar[str] = "filter"
+    tuplewise: ClassVar[bool] = True
 
     where: str | None = None
     routes: dict[str, str] = Field(default_factory=dict)

@@ -8,6 +8,7 @@ so every window is a cell of its own.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,9 @@ class Grid:
     def tumbling(self) -> bool:
         """Whether every window is one pane, and every pane one window."""
         return self.panes and self._cells_per_window == self._cells_per_advance == 1
+
+    def pane_of(self, value: Any) -> int:
+        return int(value) // self._pane
 
     def panes_of(self, values: Array) -> Ints:
         return values // self._pane

@@ -35,6 +35,7 @@ class GroupBy(Box):
     """
 
     kind: ClassVar[str] = "group_by"
+    tuplewise: ClassVar[bool] = True
 
     columns: Annotated[Names, Field(min_length=1)]
 

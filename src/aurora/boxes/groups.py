@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from aurora.boxes.coding import Coder
+from aurora.boxes.segments import slots_of
 from aurora.model.schema import Schema
 from aurora.model.train import Ints, rows_at
 
@@ -49,33 +50,56 @@ class GroupIndex:
         self.codes(keys)
 
 
+Moment = tuple[int, int, int]
+"""Whether it was at the end of the input, and when."""
+
+_APPEARANCE = {"rank": pl.Int64(), "moment": pl.List(pl.Int64())}
+
+
 class Appearance:
     """Ranks groups by when they first appeared among the tuples that a box let through."""
 
     def __init__(self) -> None:
         self._rank = np.empty(0, np.int64)
         self._known = 0
+        self._moments: list[Moment] = []
 
-    def note(self, codes: Ints, groups: int) -> None:
-        """Ranks the groups of these tuples, in the order in which the box took them; there are ``groups`` in all."""
+    def note(self, codes: Ints, groups: int, when: Sequence[Ints] = (), *, at_end: bool = False) -> None:
+        """Ranks the groups of these tuples, in the order in which the box took them; there are ``groups`` in all.
+
+        ``when`` says of each tuple when it came, for comparison with groups of other parts.
+        """
         if not len(codes) or self._known == groups:
             return
         self._rank = grown(self._rank, int(codes.max()) + 1, -1)
         new = codes[self._rank[codes] < 0]
         if len(new):
-            distinct, first = np.unique(new, return_index=True)
-            in_order = distinct[np.argsort(first)]
+            first = np.sort(slots_of(new)[1])
+            in_order = new[first]
+            if when:
+                rows = np.flatnonzero(self._rank[codes] < 0)[first]
+                moments = [np.full(len(rows), at_end), *(moment[rows] for moment in when)]
+                self._moments += zip(*(moment.astype(np.int64).tolist() for moment in moments), strict=True)
             self._rank[in_order] = self._known + np.arange(len(in_order))
             self._known += len(in_order)
 
     def of(self, codes: Ints) -> Ints:
         return self._rank[codes]
 
+    def moments_of(self, codes: Ints) -> list[Ints]:
+        """When each group appeared, as what can be compared with groups of other parts."""
+        columns = np.array(self._moments, np.int64).reshape(-1, 3).T
+        return [column[self._rank[codes]] for column in columns]
+
     def state(self) -> pl.DataFrame:
-        return pl.DataFrame({"rank": self._rank})
+        moments: Sequence[Moment | None] = self._moments if self._moments else [None] * self._known
+        by_rank = [moments[rank] if rank >= 0 else None for rank in self._rank.tolist()]
+        return pl.DataFrame({"rank": self._rank, "moment": by_rank}, schema=_APPEARANCE)
 
     def load(self, state: pl.DataFrame) -> None:
         self._rank = state.get_column("rank").to_numpy().copy()
+        known = state.drop_nulls("moment").sort("rank")
+        self._moments = [tuple(moment) for moment in known.get_column("moment").to_list()]
         self._known = int(self._rank.max(initial=-1)) + 1
 
 

@@ -10,26 +10,29 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from aurora.boxes.aggregate import part
-from aurora.boxes.aggregation import order_values
+from aurora.boxes.axis import order_values
+from aurora.boxes.interleaving import Interleaving
 from aurora.boxes.kernel import BaseKernel, Projection, typed, typed_all
 from aurora.boxes.keys import PairKeys
 from aurora.boxes.late import Late
 from aurora.boxes.memory import NO_KEY, Memory, Run
 from aurora.boxes.merge import Merge
-from aurora.boxes.order import CountSlack, Gate, Rows, merged_places
+from aurora.boxes.order import CountSlack, Gate, Rows
 from aurora.boxes.ordered import amount, check_order_column, numpy_type
 from aurora.boxes.segments import Array, sorting
 from aurora.errors import Report
 from aurora.expressions import Scalar, Scope, analyse, equalities
-from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
+from aurora.model.box import ANYWHERE, OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.element import QuantityField
 from aurora.model.quantities import Quantity, Tuples
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import (
     ARRIVAL,
     CLOCK,
+    HIDDEN,
     NOTHING,
     ORDER,
+    WHEN,
     Emission,
     Ints,
     Progress,
@@ -98,8 +101,17 @@ class Join(Box):
         return (OUT, "late_left", "late_right") if self.late else (OUT,)
 
     def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
-        # Lateness is judged over each whole stream, so a part of it would judge otherwise.
-        return TOGETHER
+        if any(arc.static for arc in inputs):
+            return ANYWHERE
+        scope = Scope.joined(*(arc.schema for arc in inputs))
+        pairs = equalities(analyse(self.on, scope, expect=BOOL))[0] if self.on is not None else ()
+        # Equal numbers of two types are not split alike.
+        keys = [pair for pair in pairs if scope[pair[0]] == scope[pair[1]]]
+        if not keys or any(isinstance(slack, Tuples) for slack in self.slacks()):
+            # Count slack takes each side as one group.
+            return TOGETHER
+        columns = tuple(tuple(name.split(".", 1)[1] for name in side) for side in zip(*keys, strict=True))
+        return Partitioning(columns, self.order_columns())
 
     def order_columns(self) -> tuple[str | None, str | None]:
         return self.left_order_by, self.right_order_by
@@ -194,6 +206,7 @@ class Matcher:
             name: '{}."{}"'.format(*source.split(".", 1)) for name, source in _all_columns(left, right).items()
         }
         computed = {name: analyse(text, scope) for name, text in texts.items()}
+        self._computed = computed
         self._output = Projection(computed)
         used = {name for scalar in computed.values() for name in scalar.columns}
         used |= rest.columns if rest is not None else set()
@@ -204,16 +217,21 @@ class Matcher:
         self._whole = self.kind is None or numpy_type(self.kind) is np.int64
         self.within: Any = 0 if box.within is None or self.kind is None else amount(box.within, self.kind)
 
+    def rank(self) -> None:
+        """What comes out has ranks too."""
+        self._output = Projection(self._computed, keep=(*HIDDEN, *WHEN))
+
     def rows(self, port: int, rows: Rows, *, learn: bool = True) -> Rows:
         """The rows with the columns that are needed and the codes of their keys."""
         columns = [rows.frame.get_column(name) for name in [*self._kept[port], ARRIVAL]]
         return Rows(pl.DataFrame(columns), self.keys.codes(port, rows.frame, learn=learn), rows.values)
 
     def search(self, probes: Run, run: Run) -> tuple[Any, Any]:
-        """(probe, row) indices of all pairs that agree in key and lie within the band."""
+        """(probe, row) indices of all pairs that agree in key and lie within the band, in no order."""
         if not len(run) or not len(probes):
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        values = probes.rows.values[probes.layout]
+        layout = probes.index.layout
+        values = probes.rows.values.take(layout)
         if self._whole:
             limits = np.iinfo(np.int64)
             low = np.maximum(values, limits.min + self.within) - self.within
@@ -222,24 +240,33 @@ class Matcher:
             # Sums of doubles round; look a little too far, then measure the distance itself.
             low = np.nextafter(values - self.within, -np.inf)
             high = np.nextafter(values + self.within, np.inf)
-        near = np.flatnonzero(run.in_reach(low, high))
-        layout = probes.layout[near]
-        of, rows = run.pairs(probes.rows.codes[layout], low[near], high[near])
-        of = layout[of]
+        near = run.in_reach(low, high)
+        if not near.all():
+            layout, low, high = layout[near], low[near], high[near]
+        of, rows = run.pairs(probes.rows.codes.take(layout), low, high)
+        of = layout.take(of)
         if not self._whole:
             close = np.abs(probes.rows.values[of] - run.rows.values[rows]) <= self.within
             of, rows = of[close], rows[close]
         return of, rows
 
-    def emit(self, sides: Sequence[pl.DataFrame], pairs: Sequence[Ints], order: Ints, clock: Ints) -> Emission:
+    def emit(
+        self,
+        sides: Sequence[pl.DataFrame],
+        pairs: Sequence[Ints],
+        order: Ints,
+        clock: Ints,
+        ranks: Sequence[Ints] | None = None,
+    ) -> Emission:
         """The pairs that satisfy the rest of the condition. ``pairs`` has rows of both sides, in output order."""
         columns: list[pl.Series] = []
+        arrivals: list[Ints] = []
         for side, frame, rows, names in zip(SIDES, sides, pairs, self._used, strict=True):
-            if names:
-                used = pl.DataFrame([frame.get_column(name).alias(f"{side}.{name}") for name in names])
-                columns += rows_at(used, rows).get_columns()
-        arrivals = (f.get_column(ARRIVAL).to_numpy().take(rows) for f, rows in zip(sides, pairs, strict=True))
-        joined = Train.of(pl.DataFrame(columns), order, clock, np.minimum(*arrivals)).frame
+            used = pl.DataFrame([*(frame.get_column(name).alias(f"{side}.{name}") for name in names), frame[ARRIVAL]])
+            *taken, arrival = rows_at(used, rows).get_columns()
+            columns += taken
+            arrivals.append(arrival.to_numpy())
+        joined = Train.of(pl.DataFrame(columns), order, clock, np.minimum(*arrivals), ranks).frame
         nulled = 0
         if self._condition is not None:
             matches, nulled = self._condition(joined)
@@ -261,16 +288,21 @@ class Side:
         self._buffer = CountSlack(slack.n, dtype) if isinstance(slack, Tuples) else None
         self.memory = Memory()
 
-    def deliver(self, frame: pl.DataFrame) -> tuple[Rows, Late]:
+    def deliver(self, train: Train) -> tuple[Rows, Late]:
         """The rows that take part now, and those that came too late."""
+        frame = train.frame
         late = Late(keep=self._keep_late)
         values, known = order_values(frame, self._column)
-        rows = Rows(frame, np.zeros(len(values), np.int64), values)
+        places = frame.get_column(WHEN[0]).to_numpy() if train.ranks else None
+        rows = Rows(frame, np.zeros(len(values), np.int64), values, places)
         if not known.all():
             late.add(rows, ~known)
             rows = rows.only(known)
         if self._gate is not None:
-            behind = rows.values < self._gate.progress_at(rows.values)
+            if train.part is None:
+                behind = rows.values < self._gate.progress_at(rows.values)
+            else:
+                behind = self._gate.judged(train.part, self._column).late_at(rows.places)
             late.add(rows, behind)
             return rows.only(~behind), late
         assert self._buffer is not None
@@ -318,6 +350,11 @@ class JoinKernel(BaseKernel):
         self._empty = [Train.empty(arc.schema).frame for arc in inputs]
         self._waiting = [Merge(1, Train.empty(arc.schema)) for arc in inputs]
 
+    def rank(self) -> None:
+        super().rank()
+        self._matcher.rank()
+        self._empty = [frame.with_columns(pl.Series(name, [], pl.Int64) for name in WHEN) for frame in self._empty]
+
     def process(self, port: int, train: Train) -> Emission:
         self._waiting[port].put(0, train)
         return NOTHING
@@ -335,66 +372,61 @@ class JoinKernel(BaseKernel):
         trains = [waiting.take() for waiting in self._waiting]
         if trains == [None, None]:
             return NOTHING
-        frames = [empty if train is None else train.frame for train, empty in zip(trains, self._empty, strict=True)]
-        return self._match([side.deliver(frame) for side, frame in zip(self._sides, frames, strict=True)])
+        given = [Train(empty) if train is None else train for train, empty in zip(trains, self._empty, strict=True)]
+        return self._match([side.deliver(train) for side, train in zip(self._sides, given, strict=True)])
 
     def _no_rows(self, empty: pl.DataFrame) -> Rows:
         assert self._matcher.kind is not None
         return Rows(empty, np.empty(0, np.int64), np.empty(0, numpy_type(self._matcher.kind)))
 
     def _match(self, delivered: Sequence[tuple[Rows, Late]]) -> Emission:
-        rows = [self._matcher.rows(port, new) for port, (new, _) in enumerate(delivered)]
-        places, order, clock = merged_places(*(new for new, _ in delivered))
-        memories = [side.memory for side in self._sides]
-        fresh = [memory.run_of(new) for memory, new in zip(memories, rows, strict=True)]
-        found = [self._pairs(memories, fresh, places), self._pairs(memories[::-1], fresh[::-1], places[::-1], old=True)]
-        sources = [[fresh[port], *memories[port].runs] for port in (0, 1)]
+        new = [rows for rows, _ in delivered]
         late = [side_late for _, side_late in delivered]
         trains = late[0].trains("late_left") | late[1].trains("late_right")
-        own, other, at, serial = zip(*found, strict=True)
-        left, right = np.concatenate((own[0], other[1])), np.concatenate((other[0], own[1]))
+        memories = [side.memory for side in self._sides]
+        interleaving = Interleaving(new, [len(memory) for memory in memories])
+        fresh = [self._matcher.rows(port, rows) for port, rows in enumerate(new)]
+        fronts = [memory.front(rows) for memory, rows in zip(memories, fresh, strict=True)]
+        left, right, at = self._pairs(interleaving, fresh, fronts)
         emission = NOTHING
-        if len(left):
-            at_all = np.concatenate(at)
-            out = sorting(at_all, np.concatenate(serial))
-            frames = [pl.concat([run.rows.frame for run in runs]) for runs in sources]
-            emission = self._matcher.emit(frames, (left[out], right[out]), order[at_all[out]], clock[at_all[out]])
-        self._remember(fresh)
+        if len(at):
+            frames = [
+                pl.concat([run.rows.frame for run in (*memory.runs, front)]) if memory.runs else front.rows.frame
+                for memory, front in zip(memories, fronts, strict=True)
+            ]
+            order, clock = interleaving.order.take(at), interleaving.clock.take(at)
+            ranks = [rank.take(at) for rank in interleaving.ranks(new)] if self.ranked else None
+            emission = self._matcher.emit(frames, (left, right), order, clock, ranks)
+        self._remember(fronts)
         counted = late[0].count + late[1].count
         return Emission({**emission.trains, **trains}, late=counted, nulled=emission.nulled)
 
     def _pairs(
-        self, memories: Sequence[Memory], fresh: Sequence[Run], places: Sequence[Ints], *, old: bool = False
-    ) -> tuple[Ints, Ints, Ints, Ints]:
-        """Pairs of one side's new rows with the other side's remembered rows and, unless ``old``, its new ones.
+        self, interleaving: Interleaving, fresh: Sequence[Rows], fronts: Sequence[Run]
+    ) -> tuple[Ints, Ints, Ints]:
+        """The pairs that the new rows complete, in output order: rows of both sides, and places of completion."""
+        memories = [side.memory for side in self._sides]
+        notes = [
+            interleaving.of_fronts([len(memory) for memory in memories], *self._matcher.search(fronts[0], fronts[1]))
+        ]
+        for own, other in ((0, 1), (1, 0)):
+            if not memories[other].runs:
+                continue
+            probes = fronts[own] if len(fronts[own]) == len(fresh[own]) else Run(fresh[own])
+            base = 0
+            for run in memories[other].runs:
+                of, partner = self._matcher.search(probes, run)
+                notes.append(interleaving.with_old(own, of, base + partner))
+                base += len(run)
+        return interleaving.ordered(np.concatenate(notes) if len(notes) > 1 else notes[0])
 
-        Gives the rows of both, counted from the new rows on through the runs, the place of the row that completed each
-        pair, and the serial number of the other one.
-        """
-        found = []
-        base = len(fresh[1])
-        for run in memories[1].runs:
-            of, partner = self._matcher.search(fresh[0], run)
-            found.append((of, base + partner, places[0][of], run.serial[partner]))
-            base += len(run)
-        if not old:
-            of, partner = self._matcher.search(fresh[0], fresh[1])
-            at, other = places[0][of], places[1][partner]
-            serial = np.where(at > other, fresh[1].serial[partner], fresh[0].serial[of])
-            found.append((of, partner, np.maximum(at, other), serial))
-        if not found:
-            none = np.empty(0, np.int64)
-            return none, none, none, none
-        own, others, at, serial = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return own, others, at, serial
-
-    def _remember(self, fresh: Sequence[Run]) -> None:
+    def _remember(self, fronts: Sequence[Run]) -> None:
         """A row leaves memory when the other side's order shows that it can match no more."""
         for own, other in ((0, 1), (1, 0)):
             progress = self._sides[other].progress()
             known = progress is not None and progress > np.iinfo(np.int64).min // 2
             cutoff = progress - self._matcher.within if known else None
-            self._sides[own].memory.keep(fresh[own], cutoff)
+            self._sides[own].memory.keep(fronts[own], cutoff)
         self._matcher.keys.compact([side.memory for side in self._sides])
 
     def state(self) -> dict[str, pl.DataFrame]:
@@ -426,7 +458,7 @@ class StaticJoinKernel(BaseKernel):
         if column is not None:
             values, known = order_values(frame, column)
         rows = self._matcher.rows(port, Rows(frame, values, values), learn=learn)
-        return Run(Rows(rows.frame, np.where(known, rows.codes, NO_KEY), values), np.arange(frame.height))
+        return Run(Rows(rows.frame, np.where(known, rows.codes, NO_KEY), values))
 
     def process(self, port: int, train: Train) -> Emission:
         probes = self._run_of(port, train.frame, learn=False)

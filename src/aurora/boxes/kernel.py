@@ -20,6 +20,11 @@ from aurora.model.types import Type
 class BaseKernel:
     """A kernel without state that needs no word of progress; the others override what they have."""
 
+    ranked = False
+
+    def rank(self) -> None:
+        self.ranked = True
+
     def process(self, port: int, train: Train) -> Emission:
         return NOTHING
 

@@ -60,8 +60,7 @@ class PairKeys:
         self._reset()
         for port, memory in enumerate(memories):
             memory.runs = [
-                Run(Rows(run.rows.frame, self.codes(port, run.rows.frame), run.rows.values), run.serial)
-                for run in memory.runs
+                Run(Rows(run.rows.frame, self.codes(port, run.rows.frame), run.rows.values)) for run in memory.runs
             ]
 
 

@@ -10,7 +10,8 @@ import polars as pl
 from pydantic import Field
 
 from aurora.boxes.aggregate import part
-from aurora.boxes.aggregation import Aggregation, Partials, concat_partials, order_values, take_partials
+from aurora.boxes.aggregation import Aggregation, Partials, concat_partials, take_partials
+from aurora.boxes.axis import order_values
 from aurora.boxes.groups import GroupIndex, grown
 from aurora.boxes.kernel import BaseKernel, typed_aggregates
 from aurora.boxes.late import Late
@@ -23,7 +24,7 @@ from aurora.model.box import LATE, OUT, Kernel, box_kind
 from aurora.model.element import TuplesField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train
+from aurora.model.train import CLOCK, NOTHING, ORDER, WHEN, Emission, Ints, Progress, Train
 from aurora.model.types import INT
 from aurora.model.window import ARRIVAL_ORDER, check_quantity
 
@@ -92,15 +93,18 @@ class LatchKernel(BaseKernel):
         late = Late(keep=self._late_port)
         codes = self._groups.codes(frame)
         if self._order_by is None:
-            rows = Rows(frame, codes, frame.get_column(ORDER).to_numpy() >> 1)
+            rows = Rows(frame, codes, frame.get_column(ORDER).to_numpy() >> 1, self._places(train))
         else:
             values, known = order_values(frame, self._order_by)
-            rows = Rows(frame, codes, values)
+            rows = Rows(frame, codes, values, self._places(train))
             late.add(rows, ~known)
             rows = rows.only(known)
         rows, behind = self._delivery.push(rows)
         late.add(behind)
         return self._take(rows, late)
+
+    def _places(self, train: Train) -> Ints | None:
+        return train.hidden(WHEN[0]) if self.ranked else None
 
     def _take(self, rows: Rows, late: Late) -> Emission:
         trains = late.trains(LATE)
@@ -138,7 +142,8 @@ class LatchKernel(BaseKernel):
     def _train(self, partials: Partials, rows: Rows) -> tuple[Train, int]:
         visible, nulled = self._aggregation.columns(partials, self._groups.keys_of(rows.codes), None)
         arrivals = self._aggregation.arrivals(partials)
-        return Train.of(visible, rows.hidden(ORDER), rows.hidden(CLOCK), arrivals), nulled
+        ranks = [rows.hidden(name) for name in WHEN] if self.ranked else None
+        return Train.of(visible, rows.hidden(ORDER), rows.hidden(CLOCK), arrivals, ranks), nulled
 
     def advance(self, progress: Progress) -> Emission:
         if not progress.end:

@@ -38,6 +38,7 @@ class Map(Box):
     """
 
     kind: ClassVar[str] = "map"
+    tuplewise: ClassVar[bool] = True
 
     compute: dict[str, str] = Field(default_factory=dict)
     extend: dict[str, str] = Field(default_factory=dict)

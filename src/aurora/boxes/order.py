@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from aurora.boxes.axis import order_values
 from aurora.boxes.groups import grown
 from aurora.boxes.segments import Array, accumulate, sorting, stable_order, starts_of
-from aurora.model.train import CLOCK, ORDER, Ints, rows_at, rows_where
+from aurora.model.train import CLOCK, ORDER, WHEN, Ints, Part, rows_at, rows_where
 
 Bools = npt.NDArray[np.bool_]
 _SERIAL = "__serial"
+_BLOCK_ROWS = 64
+"""Rows whose least and greatest values say whether a look at each of them is needed."""
+_FEW = 8
+"""Beyond one block in so many, all rows are looked at: that is quicker than to pick them."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +63,24 @@ class Rows:
 
     def released(self, order: Array, clock: Array, place: Ints) -> Rows:
         """The same rows, let go by other tuples."""
-        hidden = (pl.Series(ORDER, order, pl.Int64), pl.Series(CLOCK, clock, pl.Int64))
+        hidden = [pl.Series(ORDER, order, pl.Int64), pl.Series(CLOCK, clock, pl.Int64)]
+        if self.ranked:
+            hidden.append(pl.Series(WHEN[0], place, pl.Int64))
         return Rows(self.frame.with_columns(hidden), self.codes, self.values, place)
 
+    @property
+    def ranked(self) -> bool:
+        """Whether the rows are one part of a stream that is split; then ``place`` is a place on the arc."""
+        return WHEN[0] in self.frame.columns
+
     def flushed(self, order: int, clock: int) -> Rows:
-        """The same rows, let go one after the other at the end."""
+        """The same rows, let go at the end: one after the other, among those of all parts by value and place."""
         size = len(self)
-        return self.released(np.full(size, order), np.full(size, clock), np.arange(size))
+        let_go = self.released(np.full(size, order), np.full(size, clock), np.arange(size))
+        if not self.ranked:
+            return let_go
+        when = pl.Series(WHEN[0], sortable(self.values)), self.frame.get_column(WHEN[0]).alias(WHEN[1])
+        return Rows(let_go.frame.with_columns(when), self.codes, self.values, let_go.place)
 
     def to_frame(self) -> pl.DataFrame:
         return self.frame.with_columns(pl.Series("__code", self.codes), pl.Series("__value", self.values))
@@ -82,6 +99,14 @@ class Rows:
             np.concatenate([p.codes for p in parts]),
             np.concatenate([p.values for p in parts]),
         )
+
+
+def sortable(values: Array) -> Ints:
+    """Integers in the order of the values."""
+    if values.dtype != np.float64:
+        return values
+    bits = (values + 0.0).view(np.int64)
+    return np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
 
 
 def merged_places(one: Rows, other: Rows) -> tuple[tuple[Ints, Ints], Ints, Ints]:
@@ -190,7 +215,8 @@ class CountBuffer:
         held, self._held = self._held, None
         if held is None or not len(held):
             return None
-        return _without_serial(held.at(sorting(held.values, held.hidden(_SERIAL)))).flushed(order, clock)
+        came = held.hidden(WHEN[0] if held.ranked else _SERIAL)
+        return _without_serial(held.at(sorting(held.values, came))).flushed(order, clock)
 
     def state(self) -> dict[str, pl.DataFrame]:
         held = pl.DataFrame() if self._held is None else self._held.to_frame()
@@ -275,11 +301,11 @@ class Gate:
 
     @property
     def progress(self) -> Any:
-        return self._minus_slack(np.array([self._highest], self._dtype))[0]
+        return self.minus_slack(np.array([self._highest], self._dtype))[0]
 
-    def _minus_slack(self, highest: Array) -> Array:
-        """Does not go below the least integer, where a plain difference would wrap around."""
-        if self._dtype == np.float64:
+    def minus_slack(self, highest: Array) -> Array:
+        """Rising values less the slack. Not below the least integer, where a plain difference would wrap around."""
+        if self._dtype == np.float64 or not len(highest):
             return highest - self._slack
         if highest[0] >= self._least + self._slack:
             return highest - np.int64(self._slack)
@@ -294,13 +320,99 @@ class Gate:
         if self._highest > highest[0]:
             highest = np.maximum(highest, self._highest)
         self._highest = highest[-1]
-        return self._minus_slack(highest)
+        return self.minus_slack(highest)
+
+    def passed(self, values: Array) -> Passage:
+        """The same progress for who asks about few rows."""
+        passage = Passage(self, values, self._highest)
+        self._highest = passage.highest
+        return passage
+
+    def judged(self, part: Part, column: str) -> Judged:
+        """The progress of a stream of which a part is given."""
+        values, known = order_values(part.whole, column)
+        there = np.flatnonzero(known)
+        order, clock = (part.whole.get_column(name).to_numpy()[there] for name in (ORDER, CLOCK))
+        return Judged(self.passed(values[there]), there + part.first, order, clock)
 
     def state(self) -> pl.DataFrame:
         return pl.DataFrame({"highest": np.array([self._highest], self._dtype)})
 
     def load(self, state: pl.DataFrame) -> None:
         self._highest = state.get_column("highest").to_numpy()[0]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Progress over all rows of a stream's train: their places on the arc, numbers and clocks."""
+
+    passage: Passage
+    places: Ints
+    order: Ints
+    clock: Ints
+
+    def rows_of(self, places: Ints) -> Ints:
+        return np.searchsorted(self.places, places)
+
+    def late_at(self, places: Ints) -> Bools:
+        """Which of the rows at these places are late."""
+        late = np.zeros(len(self.places), bool)
+        late[self.passage.late()] = True
+        return late[self.rows_of(places)]
+
+
+class Passage:
+    """Progress over the rows of one train, worked out row by row only in the blocks of rows where it matters."""
+
+    def __init__(self, gate: Gate, values: Array, highest: Any) -> None:
+        self._gate = gate
+        self._values = values
+        starts = np.arange(0, len(values), _BLOCK_ROWS)
+        self._lows = np.minimum.reduceat(values, starts) if len(values) else values
+        highs = np.maximum.reduceat(values, starts) if len(values) else values
+        running = np.maximum.accumulate(np.concatenate((np.array([highest], values.dtype), highs)))
+        self._before = running[:-1]
+        """The highest value seen before each block."""
+        self._progress = gate.minus_slack(running)[1:]
+        """Progress after each block."""
+        self.highest = running[-1]
+
+    def late(self) -> Ints:
+        """The rows that are below progress."""
+        blocks = np.flatnonzero(self._lows < self._progress)
+        if not len(blocks):
+            return blocks
+        rows, values, progress = self._inside(blocks)
+        found: Ints = rows[values < progress]
+        return found
+
+    def rows_reaching(self, ends: Array) -> Ints:
+        """The first row at which progress reaches each value; the number of rows where it does not."""
+        block = np.searchsorted(self._progress, ends, side="left")
+        asked = np.zeros(len(self._progress) + 1, bool)
+        asked[block] = True
+        # Progress rises from block to block, so a search in those asked about finds the same row as one in all.
+        rows, _, progress = self._inside(np.flatnonzero(asked[:-1]))
+        found: Ints = np.append(rows, len(self._values))[np.searchsorted(progress, ends, side="left")]
+        return found
+
+    def _inside(self, blocks: Ints) -> tuple[Ints, Array, Array]:
+        """The rows of some blocks, or of all, in order, with their values and with progress just after each."""
+        if len(blocks) * _FEW > len(self._lows):
+            return self._everywhere
+        rows = blocks[:, None] * _BLOCK_ROWS + np.arange(_BLOCK_ROWS)
+        # The last block may be short; its last row then stands for those that are not there.
+        values = self._values[np.minimum(rows, len(self._values) - 1)]
+        running = values.copy()
+        running[:, 0] = np.maximum(running[:, 0], self._before[blocks])
+        progress = self._gate.minus_slack(np.maximum.accumulate(running, axis=1).ravel())
+        there = slice(0, int(np.count_nonzero(rows < len(self._values))))
+        return rows.ravel()[there], values.ravel()[there], progress[there]
+
+    @cached_property
+    def _everywhere(self) -> tuple[Ints, Array, Array]:
+        running = np.maximum(np.maximum.accumulate(self._values), self._before[0])
+        return np.arange(len(self._values)), self._values, self._gate.minus_slack(running)
 
 
 class TimeSlack:

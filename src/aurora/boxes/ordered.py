@@ -33,7 +33,7 @@ class OrderedBox(Box):
         return self.group_by or arc.grouping
 
     def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
-        # Time slack looks at the whole stream, so a part of it would see other progress.
+        # With time slack all groups' tuples leave together, so that all must be in one place.
         by_groups = isinstance(self.slack, Tuples) or self.order_by == ARRIVAL_ORDER
         return Partitioning.by(self.grouping(inputs[0]) if by_groups else ())
 

@@ -18,7 +18,7 @@ from aurora.errors import Report, UserCodeError, did_you_mean
 from aurora.model.box import ANYWHERE, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.quantities import Duration
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, Emission, Ints, Progress, Train, rows_at
+from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train, rows_at
 
 SOURCE = "__source"
 """Column that a user's box adds when it does not answer one for one: the row of the train behind each answer."""
@@ -92,6 +92,7 @@ class Python(Box):
     """
 
     kind: ClassVar[str] = "python"
+    tuplewise: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (1, None)
 
     code: str = Field(alias="class")
@@ -110,9 +111,16 @@ class Python(Box):
             return {}
         return {port: ArcType(schema) for port, schema in REGISTERED[self.code].outputs.items()}
 
+    def keeps_time(self) -> bool:
+        return REGISTERED[self.code].tick is not None
+
     def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
-        columns = REGISTERED[self.code].partition_by
-        return ANYWHERE if columns is None else Partitioning.by(columns) if columns else TOGETHER
+        registered = REGISTERED[self.code]
+        if registered.tick is not None or len(inputs) > 1:
+            # Nobody can say in which order answers to one tick, or to several inputs, of several workers stand.
+            return TOGETHER
+        columns = registered.partition_by
+        return ANYWHERE if columns is None else Partitioning.by(columns)
 
     def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
         return PythonKernel(self, REGISTERED[self.code], inputs)
@@ -188,7 +196,7 @@ class PythonKernel(BaseKernel):
             for name, answer in self._answers(self._call("process", port, train.visible)).items():
                 source = self._source(answer, len(train))
                 visible = answer.select(list(self._registered.outputs[name]))
-                hidden = rows_at(train.frame.select(HIDDEN), source)
+                hidden = rows_at(pl.DataFrame(train.hidden_columns), source)
                 out[name].append(visible.hstack(hidden.get_columns()))
 
     def _source(self, answer: pl.DataFrame, rows: int) -> Ints:

@@ -10,13 +10,8 @@ import polars as pl
 from pydantic import Field
 
 from aurora.boxes.aggregate import joined, part
-from aurora.boxes.aggregation import (
-    Aggregation,
-    concat_partials,
-    order_series,
-    order_values,
-    take_partials,
-)
+from aurora.boxes.aggregation import Aggregation, concat_partials, take_partials
+from aurora.boxes.axis import order_series, order_values
 from aurora.boxes.groups import Appearance, GroupIndex, grown
 from aurora.boxes.interpolation import Interpolation
 from aurora.boxes.kernel import BaseKernel, check_grouping, typed_aggregates

@@ -10,7 +10,7 @@ import polars as pl
 from aurora.boxes.kernel import BaseKernel
 from aurora.boxes.merge import Merge
 from aurora.errors import Report
-from aurora.model.box import OUT, Box, Kernel, box_kind
+from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import NOTHING, Emission, Progress, Train
 from aurora.model.types import DOUBLE, INT, Type
@@ -64,6 +64,10 @@ class Union(Box):
             return {}
         groupings = {arc.grouping for arc in inputs}
         return {OUT: ArcType(Schema(columns), groupings.pop() if len(groupings) == 1 else ())}
+
+    def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
+        # Its inputs are merged by the numbers of their tuples.
+        return TOGETHER
 
     def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
         return UnionKernel(self.derive(inputs, Report())[OUT].schema, inputs)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from aurora.boxes.aggregation import Aggregation, Partials, concat_partials, take_partials
+from aurora.boxes.cells import Cells, OpenPanes
 from aurora.boxes.closing import Closing
 from aurora.boxes.empties import Empties
 from aurora.boxes.grid import NEVER, Grid
@@ -20,7 +21,6 @@ from aurora.boxes.segments import Array, pack, repeat_ranges, slots_of
 from aurora.model.train import CLOCK, Ints, Progress
 
 Bools = npt.NDArray[np.bool_]
-_BLOCK_ROWS = 16_384
 
 
 @dataclass(frozen=True)
@@ -68,71 +68,6 @@ class Results:
         )
 
 
-@dataclass(frozen=True)
-class Cells:
-    """Partial aggregates, one per (cell, group)."""
-
-    cells: Ints
-    codes: Ints
-    partials: Partials
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def at(self, rows: Ints) -> Cells:
-        return Cells(self.cells[rows], self.codes[rows], take_partials(self.partials, rows))
-
-    @classmethod
-    def concat(cls, parts: list[Cells]) -> Cells:
-        if len(parts) == 1:
-            return parts[0]
-        return cls(
-            np.concatenate([p.cells for p in parts]),
-            np.concatenate([p.codes for p in parts]),
-            concat_partials([p.partials for p in parts]),
-        )
-
-    def folded(self, aggregation: Aggregation, groups: int) -> Cells:
-        """Entries of the same cell and group folded into one, in the order in which they stand."""
-        slots, first = slots_of(pack(self.cells, self.codes, groups))
-        return Cells(self.cells[first], self.codes[first], aggregation.combine(self.partials, slots, len(first)))
-
-    def with_folded(self, new: Cells, aggregation: Aggregation, groups: int) -> Cells:
-        """These cells, each there once, with new entries folded in."""
-        low = min(int(new.cells.min()), int(self.cells.min()) if len(self) else int(new.cells.min()))
-        high = max(int(new.cells.max()), int(self.cells.max()) if len(self) else int(new.cells.max()))
-        width = (high - low + 1) * groups
-        if width > 4 * (len(self) + len(new)) + 4_096:
-            return Cells.concat([self, new]).folded(aggregation, groups)
-        # Few enough cells for a table that says which are there and in which slot.
-        old_keys = (self.cells - low) * groups + self.codes
-        present = np.zeros(width, bool)
-        present[old_keys] = True
-        # In blocks whose arrays stay in the processor's cache.
-        blocks = [slice(start, start + _BLOCK_ROWS) for start in range(0, len(new), _BLOCK_ROWS)]
-        keys = [(new.cells[block] - low) * groups + new.codes[block] for block in blocks]
-        for some in keys:
-            present[some] = True
-        there = np.flatnonzero(present)
-        slot = np.empty(width, np.int64)
-        slot[there] = np.arange(len(there))
-        source = np.full(len(there), len(self))
-        source[slot[old_keys]] = np.arange(len(self))
-        into = take_partials(concat_partials([self.partials, aggregation.empty_cell]), source)
-        for block, some in zip(blocks, keys, strict=True):
-            into = aggregation.fold(into, take_partials(new.partials, block), slot[some])
-        return Cells(low + there // groups, there % groups, into)
-
-    def to_frame(self, aggregation: Aggregation) -> pl.DataFrame:
-        columns = aggregation.to_frame(self.partials)
-        return columns.with_columns(pl.Series("cell", self.cells), pl.Series("code", self.codes))
-
-    @classmethod
-    def from_frame(cls, frame: pl.DataFrame, aggregation: Aggregation) -> Cells:
-        cells, codes = frame.get_column("cell").to_numpy(), frame.get_column("code").to_numpy()
-        return cls(cells, codes, aggregation.from_frame(frame))
-
-
 class PaneWindows:
     """Windows on whole numbers, made of panes. Rows fold into the pane they fall into; a window combines its panes
     when it closes, so the cost per row does not depend on the window's size.
@@ -146,22 +81,17 @@ class PaneWindows:
         self._align_first = align_first
         self.origins = Origins(first=align_first, whole=True)
         self._empties = Empties(grid) if emit_empty else None
-        self._active = self._no_cells()
+        self._active = OpenPanes(aggregation, grid, Cells.none(aggregation))
         self._sealed: list[Cells] = []
         self._closed = np.empty(0, np.int64)
         self._next_end: int | None = None
-
-    def _no_cells(self) -> Cells:
-        none = np.empty(0, np.int64)
-        return Cells(none, none, self._aggregation.nothing)
 
     def add(self, rows: Rows, partials: Partials, closing: Closing, progress: Progress | None) -> Results | None:
         """Folds the rows in, and gives the windows that the train closed."""
         groups = max(len(self._closed), int(rows.codes.max(initial=-1)) + 1)
         if len(rows):
             values = rows.values - self.origins.of(rows.codes) if self._align_first else rows.values
-            new = Cells(self._grid.panes_of(values), rows.codes, partials)
-            self._active = self._active.with_folded(new, self._aggregation, groups)
+            self._active.fold(values, rows.codes, partials, groups)
             self._closed = grown(self._closed, groups, NEVER)
         if self._next_end is not None and not closing.may_reach(self._next_end):
             return None
@@ -173,7 +103,7 @@ class PaneWindows:
         now = np.maximum(self._grid.last_closed(limits), self._closed)
         if not len(every) or not bool((now > self._closed).any()):
             return None
-        cells = Cells.concat([*self._sealed, self._active])
+        cells = Cells.concat([*self._sealed, self._active.cells()])
         closed = self._tumbled(cells, now) if self._grid.tumbling else self._combined(cells, now, limits)
         self._closed = now
         if not self._align_first and self._empties is None:
@@ -184,7 +114,8 @@ class PaneWindows:
     def _tumbled(self, cells: Cells, now: Ints) -> Cells:
         """Windows that are panes: those that closed, as they are."""
         closes = cells.cells <= now[cells.codes]
-        self._sealed, self._active = [], cells.at(np.flatnonzero(~closes))
+        self._sealed = []
+        self._keep_open(cells.at(np.flatnonzero(~closes)))
         return cells.at(np.flatnonzero(closes))
 
     def _combined(self, cells: Cells, now: Ints, limits: Array) -> Cells:
@@ -193,15 +124,20 @@ class PaneWindows:
         if self._align_first:
             first = np.maximum(first, 0)
         low = np.maximum(first, self._closed[cells.codes] + 1)
-        counts = np.maximum(np.minimum(last, now[cells.codes]) - low + 1, 0)
+        newest = now[cells.codes]
+        counts = np.maximum(np.minimum(last, newest) - low + 1, 0)
         of, windows = repeat_ranges(low, counts)
         closed = Cells(windows, cells.codes[of], take_partials(cells.partials, of))
         closed = closed.folded(self._aggregation, len(now))
-        keep = last > now[cells.codes]
+        keep = last > newest
         finished = self._grid.pane_ends(cells.cells) <= limits[cells.codes]
-        self._sealed = [cells.at(np.flatnonzero(keep & finished))] if bool((keep & finished).any()) else []
-        self._active = cells.at(np.flatnonzero(keep & ~finished))
+        sealed = np.flatnonzero(keep & finished)
+        self._sealed = [cells.at(sealed)] if len(sealed) else []
+        self._keep_open(cells.at(np.flatnonzero(keep & ~finished)))
         return closed
+
+    def _keep_open(self, cells: Cells) -> None:
+        self._active = OpenPanes(self._aggregation, self._grid, cells)
 
     def _results(self, rows: Rows, closed: Cells, closing: Closing) -> Results | None:
         parts = []
@@ -231,14 +167,14 @@ class PaneWindows:
 
     def state(self) -> dict[str, pl.DataFrame]:
         parts = {
-            "cells": Cells.concat([*self._sealed, self._active]).to_frame(self._aggregation),
+            "cells": Cells.concat([*self._sealed, self._active.cells()]).to_frame(self._aggregation),
             "closed": pl.DataFrame({"closed": self._closed}),
             "origins": self.origins.state(),
         }
         return parts if self._empties is None else {**parts, "empties": self._empties.state()}
 
     def load(self, state: Mapping[str, pl.DataFrame]) -> None:
-        self._active = Cells.from_frame(state["cells"], self._aggregation)
+        self._keep_open(Cells.from_frame(state["cells"], self._aggregation))
         self._sealed = []
         self._closed = state["closed"].get_column("closed").to_numpy().copy()
         self.origins.load(state["origins"])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Protocol
 
 import polars as pl
 import pyarrow as pa
@@ -13,35 +12,34 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from aurora.connectors.bytes_in import unreadable
-from aurora.connectors.bytes_out import open_for_writing
-from aurora.connectors.json_values import parse_column
+from aurora.connectors.columnar_types import converted, convertible, never_rejects
 from aurora.connectors.rejected import OnReject
+from aurora.connectors.row_groups import ARROW_FILE, arrow_starts, parquet_starts
 from aurora.connectors.rows import Rows, Taker
-from aurora.connectors.source import cut
+from aurora.connectors.source import after, cut
 from aurora.errors import InputError, did_you_mean
 from aurora.model.schema import Schema
-from aurora.model.types import BINARY, BOOL, DOUBLE, DURATION, INT, STRING, TIMESTAMP, Type
 
 _ROWS = 65_536
-_ROW_GROUP_ROWS = 262_144
-_ARROW_FILE = b"ARROW1"
 
 
 class ColumnarSource:
     """Reads the columns of the schema from a Parquet file, an Arrow file or an Arrow stream, batch by batch."""
 
-    def __init__(self, path: str, schema: Schema, *, stream: str, on_reject: OnReject) -> None:
+    def __init__(self, path: str, schema: Schema, *, stream: str, on_reject: OnReject, skip: int = 0) -> None:
         self._schema = schema
+        self._skip = skip
         self._stream = stream
-        self._taker = Taker(schema, stream, _converted, on_reject)
+        self._taker = Taker(schema, stream, converted, on_reject)
         self._path = path
+        self._unread = (0, 0)
         self._read = 0.0
         try:
             self._reader: pq.ParquetFile | ipc.RecordBatchFileReader | ipc.RecordBatchStreamReader
             self._file = pa.OSFile(path)
             if path.lower().endswith(".parquet"):
                 self._reader = pq.ParquetFile(self._file)
-            elif self._file.read(len(_ARROW_FILE)) == _ARROW_FILE:
+            elif self._file.read(len(ARROW_FILE)) == ARROW_FILE:
                 self._reader = ipc.open_file(self._file)
             else:
                 self._file.seek(0)
@@ -51,7 +49,10 @@ class ColumnarSource:
         except OSError as error:
             raise unreadable(path, error) from error
         parquet = isinstance(self._reader, pq.ParquetFile)
-        self._check(self._reader.schema_arrow if parquet else self._reader.schema)
+        found = self._reader.schema_arrow if parquet else self._reader.schema
+        self._check(found)
+        if skip and all(never_rejects(found.field(name).type, kind) for name, kind in schema.items()):
+            self._pass_over()
 
     def fraction(self) -> float | None:
         return self._read
@@ -60,7 +61,20 @@ class ColumnarSource:
         self._file.close()
 
     def batches(self, size: int) -> Iterator[pl.DataFrame]:
-        return cut(map(self._taker.take, self._rows()), size, eager=False)
+        taken = after(map(self._taker.take, self._rows()), self._skip, self._path, unread=self._unread[1])
+        return cut(taken, size, eager=False)
+
+    def _pass_over(self) -> None:
+        """Notes how many row groups, and rows, need not be read because every row in them is a tuple to be skipped."""
+        if isinstance(self._reader, pq.ParquetFile):
+            starts = parquet_starts(self._reader.metadata)
+        elif isinstance(self._reader, ipc.RecordBatchFileReader):
+            starts = arrow_starts(self._path)
+        else:
+            return
+        groups = bisect_right(starts, self._skip) - 1
+        self._unread = (groups, starts[groups])
+        self._read = starts[groups] / max(1, starts[-1])
 
     def _check(self, found: pa.Schema) -> None:
         where = f"{self._path} (stream {self._stream!r})"
@@ -75,7 +89,7 @@ class ColumnarSource:
             if len(places) > 1:
                 raise InputError(f"{where} has {len(places)} columns {name!r}; keep one of them")
             dtype = found.field(name).type
-            if not _convertible(dtype, kind):
+            if not convertible(dtype, kind):
                 raise InputError(
                     f"{where} holds {dtype} in the column {name!r}, which is no {kind}; "
                     f"change the schema or convert the file"
@@ -83,16 +97,17 @@ class ColumnarSource:
 
     def _record_batches(self) -> Iterator[pa.RecordBatch]:
         names = list(self._schema)
+        first, done = self._unread
         if isinstance(self._reader, pq.ParquetFile):
             total = max(1, self._reader.metadata.num_rows)
-            done = 0
-            for batch in self._reader.iter_batches(_ROWS, columns=names):
+            groups = range(first, self._reader.num_row_groups)
+            for batch in self._reader.iter_batches(_ROWS, row_groups=groups, columns=names):
                 done += batch.num_rows
                 self._read = done / total
                 yield batch.select(names)
         elif isinstance(self._reader, ipc.RecordBatchFileReader):
             count = self._reader.num_record_batches
-            for place in range(count):
+            for place in range(first, count):
                 yield self._reader.get_batch(place).select(names)
                 self._read = (place + 1) / count
         else:
@@ -102,7 +117,7 @@ class ColumnarSource:
                 self._read = self._file.tell() / size
 
     def _rows(self) -> Iterator[Rows]:
-        row = 1
+        row = 1 + self._unread[1]
         try:
             for batch in self._record_batches():
                 yield _located(pl.DataFrame(pa.Table.from_batches([batch])), row)
@@ -116,97 +131,3 @@ def _located(found: pl.DataFrame, first: int) -> Rows:
         return first + row, json.dumps(found.row(row, named=True), default=str, ensure_ascii=False)
 
     return Rows(found, locate)
-
-
-def _plain(dtype: pa.DataType) -> pa.DataType:
-    return _plain(dtype.value_type) if pa.types.is_dictionary(dtype) else dtype
-
-
-def _convertible(dtype: pa.DataType, kind: Type) -> bool:
-    dtype = _plain(dtype)
-    is_ = pa.types
-    if is_.is_null(dtype):
-        return True
-    text = is_.is_string(dtype) or is_.is_large_string(dtype) or is_.is_string_view(dtype)
-    if kind.item is not None:
-        lists = is_.is_list(dtype) or is_.is_large_list(dtype) or is_.is_fixed_size_list(dtype)
-        return lists and not text and _convertible(dtype.value_type, kind.item)
-    if text:
-        return True
-    whole = is_.is_integer(dtype)
-    legal: dict[Type, bool] = {
-        BOOL: is_.is_boolean(dtype),
-        INT: whole,
-        DOUBLE: whole or is_.is_floating(dtype) or is_.is_decimal(dtype),
-        STRING: False,
-        TIMESTAMP: whole or is_.is_timestamp(dtype) or is_.is_date(dtype),
-        DURATION: whole or is_.is_duration(dtype),
-        BINARY: "binary" in str(dtype),
-    }
-    return legal[kind]
-
-
-def _converted(values: pl.Series, kind: Type) -> pl.Series:
-    """The column in the schema's type; null where a value has no place in it, such as an int above 64 bits."""
-    wanted = kind.to_polars()
-    if values.dtype == wanted:
-        return values
-    if values.dtype in (pl.Categorical, pl.Enum):
-        values = values.cast(pl.String)
-    if values.dtype == pl.String:
-        return parse_column(values, kind).alias(values.name)
-    if kind in (TIMESTAMP, DURATION) and values.dtype.is_integer():
-        values = values.cast(pl.Int64, strict=False)
-    if kind == TIMESTAMP and isinstance(values.dtype, pl.Datetime):
-        # A time without a zone is UTC; one with a zone is the same instant in UTC.
-        naive = values.dtype.time_zone is None
-        values = values.dt.replace_time_zone("UTC") if naive else values.dt.convert_time_zone("UTC")
-    return values.cast(wanted, strict=False)
-
-
-class _Writer(Protocol):
-    def write_table(self, table: pa.Table) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class ColumnarSink:
-    """Writes Parquet, an Arrow file, or an Arrow stream (``.arrows``).
-
-    Parquet tuples are gathered into row groups of a good size.
-    """
-
-    def __init__(self, path: str, schema: Schema) -> None:
-        self._schema = pa.schema([(name, kind.to_arrow()) for name, kind in schema.items()])
-        self._names = list(schema)
-        self._file = open_for_writing(path)
-        suffix = Path(path).suffix.lower()
-        self._gather = _ROW_GROUP_ROWS if suffix == ".parquet" else 1
-        self._writer: _Writer
-        if suffix == ".parquet":
-            self._writer = pq.ParquetWriter(self._file, self._schema)
-        elif suffix == ".arrows":
-            self._writer = ipc.new_stream(self._file, self._schema)
-        else:
-            self._writer = ipc.new_file(self._file, self._schema)
-        self._held: list[pa.Table] = []
-        self._rows = 0
-
-    def write(self, frame: pl.DataFrame) -> None:
-        if not frame.height:
-            return
-        self._held.append(frame.select(self._names).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(self._schema))
-        self._rows += frame.height
-        if self._rows >= self._gather:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._held:
-            self._writer.write_table(pa.concat_tables(self._held).combine_chunks())
-        self._held.clear()
-        self._rows = 0
-
-    def close(self) -> None:
-        self._flush()
-        self._writer.close()
-        self._file.close()

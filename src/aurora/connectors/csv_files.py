@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import polars as pl
 
 from aurora.connectors.bytes_in import Blocks
-from aurora.connectors.bytes_out import TextOut
+from aurora.connectors.bytes_out import BytesOut
 from aurora.connectors.csv_records import MAX_RECORD_BYTES, Record, regular_stretch, single_record
 from aurora.connectors.csv_rows import BOM, RowReader, one_by_one
 from aurora.connectors.json_values import parse_column
 from aurora.connectors.rejected import OnReject
 from aurora.connectors.rows import Rows, Taker, merged
-from aurora.connectors.source import cut
+from aurora.connectors.source import after, cut
 from aurora.connectors.to_text import csv_columns
 from aurora.errors import InputError, did_you_mean
 from aurora.model.schema import Schema
@@ -31,8 +31,9 @@ class CsvSource:
     a single column they are NULLs.
     """
 
-    def __init__(self, path: str, schema: Schema, *, stream: str, on_reject: OnReject) -> None:
+    def __init__(self, path: str, schema: Schema, *, stream: str, on_reject: OnReject, skip: int = 0) -> None:
         self._schema = schema
+        self._skip = skip
         self._stream = stream
         self._taker = Taker(schema, stream, parse_column, on_reject)
         self._blocks = Blocks(path)
@@ -52,7 +53,8 @@ class CsvSource:
         self._blocks.close()
 
     def batches(self, size: int) -> Iterator[pl.DataFrame]:
-        return cut(map(self._taker.take, self._rows()), size, eager=self._blocks.interactive)
+        taken = after(map(self._taker.take, self._rows()), self._skip, self._blocks.name)
+        return cut(taken, size, eager=self._blocks.interactive)
 
     def _read_header(self) -> list[str]:
         record: Record | None = None
@@ -128,17 +130,20 @@ class CsvSource:
         return parts, start
 
 
-class CsvSink:
-    """Writes a header, also when no tuple ever comes, and each frame as it is given; NULL is an empty field."""
+def csv_header(schema: Schema) -> bytes:
+    return pl.DataFrame(schema=dict.fromkeys(schema, pl.String)).write_csv().encode()
 
-    def __init__(self, path: str, schema: Schema) -> None:
+
+class CsvSink:
+    """Writes each frame as it is given, behind a header that ``out`` has; NULL is an empty field."""
+
+    def __init__(self, out: BytesOut, schema: Schema) -> None:
         self._columns = csv_columns(schema)
-        self._out = TextOut(path)
-        self._out.write(pl.DataFrame(schema=dict.fromkeys(schema, pl.String)).write_csv().encode())
+        self._out = out
+        self.position = out.position
+        self.suspend = out.suspend
+        self.close = out.close
 
     def write(self, frame: pl.DataFrame) -> None:
         if frame.height:
             self._out.write(frame.select(self._columns).write_csv(include_header=False).encode())
-
-    def close(self) -> None:
-        self._out.close()

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import polars as pl
 import pyarrow as pa
 
+from aurora.connectors.source import SinkPosition
 from aurora.errors import InputError
 from aurora.model.schema import Schema
 
@@ -61,13 +62,19 @@ class FrameSource:
 
 
 class FrameSink:
-    """Keeps what an output delivers."""
+    """Keeps what an output delivers. It lives in memory, so nothing can continue it; its position counts tuples."""
 
     def __init__(self, schema: Schema) -> None:
         self._frames = [pl.DataFrame(schema=schema.to_polars())]
 
     def write(self, frame: pl.DataFrame) -> None:
         self._frames.append(frame)
+
+    def position(self, *, durable: bool = False) -> SinkPosition:
+        return sum(frame.height for frame in self._frames)
+
+    def suspend(self) -> None:
+        """Nothing is open."""
 
     def close(self) -> None:
         """Nothing is open."""

@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 
 from aurora.connectors.bytes_in import Blocks, whole_lines
-from aurora.connectors.bytes_out import TextOut
+from aurora.connectors.bytes_out import BytesOut
 from aurora.connectors.json_values import from_plain, plain_type, plain_value
 from aurora.connectors.rejected import OnReject
 from aurora.connectors.rows import BadLine, Rows, Taker, merged
-from aurora.connectors.source import cut
+from aurora.connectors.source import after, cut
 from aurora.connectors.to_text import json_text
 from aurora.errors import InputError, did_you_mean
 from aurora.model.schema import Schema
@@ -32,8 +32,9 @@ class JsonSource:
     line, and its bad lines are rejected.
     """
 
-    def __init__(self, path: str, schema: Schema, *, stream: str, on_reject: OnReject) -> None:
+    def __init__(self, path: str, schema: Schema, *, stream: str, on_reject: OnReject, skip: int = 0) -> None:
         self._schema = schema
+        self._skip = skip
         self._stream = stream
         self._taker = Taker(schema, stream, from_plain, on_reject)
         self._blocks = Blocks(path)
@@ -54,7 +55,8 @@ class JsonSource:
         self._blocks.close()
 
     def batches(self, size: int) -> Iterator[pl.DataFrame]:
-        return cut(map(self._taker.take, self._rows()), size, eager=self._blocks.interactive)
+        taken = after(map(self._taker.take, self._rows()), self._skip, self._blocks.name)
+        return cut(taken, size, eager=self._blocks.interactive)
 
     def _rows(self) -> Iterator[Rows]:
         line = 1
@@ -161,19 +163,19 @@ class _Lines:
 class JsonSink:
     """Writes one object per line, with every column; NULL is ``null``."""
 
-    def __init__(self, path: str, schema: Schema) -> None:
+    def __init__(self, out: BytesOut, schema: Schema) -> None:
         pieces: list[pl.Expr] = []
         for name, kind in schema.items():
             key = json.dumps(name, ensure_ascii=False) + ":"
             pieces.append(pl.lit(("," if pieces else "{") + key))
             pieces.append(json_text(pl.col(name), kind).fill_null("null"))
         self._line = pl.concat_str([*pieces, pl.lit("}")]).alias("line")
-        self._out = TextOut(path)
+        self._out = out
+        self.position = out.position
+        self.suspend = out.suspend
+        self.close = out.close
 
     def write(self, frame: pl.DataFrame) -> None:
         if frame.height:
             lines = frame.select(self._line).to_series()
             self._out.write((lines.str.join("\n").item() + "\n").encode())
-
-    def close(self) -> None:
-        self._out.close()

@@ -1,11 +1,16 @@
-"""What the engine asks of a source and of a sink, and the cutting of a source's frames into batches."""
+"""What the engine asks of a source and of a sink, and what is done with a source's frames on their way."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import polars as pl
+
+from aurora.errors import StateError
+
+SinkPosition: TypeAlias = int
+"""How far a sink has written: bytes, of its file or of what it has staged. A sink can be resumed from there."""
 
 
 class Source(Protocol):
@@ -25,8 +30,34 @@ class Sink(Protocol):
 
     def write(self, frame: pl.DataFrame) -> None: ...
 
+    def position(self, *, durable: bool = False) -> SinkPosition:
+        """How far the sink has written; all of it is with the operating system, and if ``durable`` on the disk."""
+
+    def suspend(self) -> None:
+        """Stops in the middle: leaves what is there for a later run to continue. A close after it does nothing."""
+
     def close(self) -> None:
         """Finishes the file; without it a Parquet or Arrow file cannot be read."""
+
+
+def after(frames: Iterable[pl.DataFrame], skip: int, name: str, *, unread: int = 0) -> Iterator[pl.DataFrame]:
+    """What follows the first ``skip`` tuples, of which ``unread`` are not among the frames.
+
+    An input that has fewer is not the one that was read before.
+
+    >>> [frame["x"].to_list() for frame in after([pl.DataFrame({"x": [1, 2, 3]})], 2, "a.csv")]
+    [[3]]
+    """
+    left = skip - unread
+    for frame in frames:
+        if left < frame.height:
+            yield frame.slice(left) if left else frame
+        left = max(0, left - frame.height)
+    if left:
+        raise StateError(
+            f"cannot continue reading {name}: {skip} tuples had been read of it, and now it has only {skip - left}; "
+            f"put the file back as it was, or start anew with an empty state folder"
+        )
 
 
 def cut(frames: Iterable[pl.DataFrame], size: int, *, eager: bool) -> Iterator[pl.DataFrame]:

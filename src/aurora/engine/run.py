@@ -10,61 +10,86 @@ import numpy as np
 import polars as pl
 
 from aurora.clock import Clock, WallClock
-from aurora.connectors.source import Sink, Source
-from aurora.engine.intake import Epoch, by_arrival, by_column
+from aurora.connectors.source import Sink
+from aurora.engine.intake import Epoch, Input, Position, by_arrival, by_column
+from aurora.engine.recovery import Committed, Recovery, Stage
 from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
 from aurora.errors import InputError
 from aurora.model.train import ARRIVAL, CLOCK, Ints, Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.local import LocalProcessor
-from aurora.processors.plan import BoxCost, Execution
+from aurora.processors.plan import BoxCost, Execution, FileRows, Processor
+from aurora.scheduler.trains import FixedTrain, GrowingTrain, TrainSize
 
 AtEnd = Literal["flush", "hold"]
 DEFAULT_TRAIN = 50_000
+LONGEST_TRAIN = 2_000_000
+STEP_S = 0.5
+"""Where a step costs something whatever it carries, trains grow until a step takes about as long as this."""
+
+
+def train_size(train: int | None, processor: Processor) -> TrainSize:
+    """The size that was asked for, else the one that suits the processor."""
+    if train is not None:
+        if train < 1:
+            raise InputError(f"a train of {train} tuples is not possible; give 1 or more")
+        return FixedTrain(train)
+    if isinstance(processor, LocalProcessor):
+        return FixedTrain(DEFAULT_TRAIN)
+    return GrowingTrain(DEFAULT_TRAIN, LONGEST_TRAIN, seconds=STEP_S)
 
 
 class Run:
     """One run of a network over its inputs. ``to_end`` runs it; ``epochs`` and ``flush`` do so step by step.
 
     ``clock`` names the column that drives time; without it time is that of ``wall``. What comes out goes to
-    ``outputs``; an output without a sink is only counted.
+    ``outputs``; an output without a sink is only counted. With ``recovery`` the run commits how far it has come, and
+    goes on from ``resumed``, to which processor, sources and sinks have been brought.
     """
 
     def __init__(
         self,
         typed: TypedNetwork,
-        inputs: Mapping[str, Source],
+        inputs: Mapping[str, Input],
         outputs: Mapping[str, Sink],
         *,
         statics: Mapping[str, pl.DataFrame] | None = None,
-        train: int = DEFAULT_TRAIN,
+        train: int | None = None,
         clock: str | None = None,
         wall: Clock | None = None,
+        processor: Processor | None = None,
+        recovery: Recovery | None = None,
+        resumed: Committed | None = None,
     ) -> None:
-        if train < 1:
-            raise InputError(f"a train of {train} tuples is not possible; give 1 or more")
         self._typed = typed
         self._statics = statics
         self._sinks = outputs
         self._column_clock = clock is not None
         self._wall = wall or WallClock()
         self._began_s = time.perf_counter()
-        self._progress = Progress.standing(-1, 0)
         self._arcs = {name: Producer(name) for name in inputs}
-        self.processor = LocalProcessor(typed, statics)
+        self.processor = processor or LocalProcessor(typed, statics)
+        self._size = train_size(train, self.processor)
         self.statistics = RunStatistics(
-            processor="local",
-            train=train,
+            processor=self.processor.kind,
+            train=self._size.most,
             boxes={name: BoxCost() for name in typed.order},
             inputs={name: InputStatistics() for name in inputs},
             outputs={name: OutputStatistics() for name in typed.outputs},
         )
+        self._recovery = recovery
+        self._position = Position() if resumed is None else resumed.position
+        self._flushed = resumed is not None and resumed.stage != "running"
+        self._progress = Progress.standing(self._position.seq - 1, self._position.clock if resumed else 0)
+        if resumed is not None:
+            self.statistics.restore(resumed.statistics)
+        self._earlier_s = self.statistics.wall_s
         schemas = {name: typed.arcs[name].schema for name in inputs}
         bare = {name for name in inputs if not typed.asked_for_hidden(name)}
         if clock is None:
-            self._intake = by_arrival(inputs, train, self._wall, bare)
+            self._intake = by_arrival(inputs, self._size, self._wall, bare, self._position)
         else:
-            self._intake = by_column(inputs, schemas, clock, train, bare)
+            self._intake = by_column(inputs, schemas, clock, self._size, bare, self._position)
 
     def to_end(self, at_end: AtEnd = "flush", on_epoch: Callable[[RunStatistics], None] | None = None) -> RunStatistics:
         """Takes everything that the inputs have. What ``on_epoch``, called after every train, raises ends the run."""
@@ -77,27 +102,47 @@ class Run:
 
     def epochs(self) -> Iterator[RunStatistics]:
         """Takes a train at a time."""
+        if self._flushed:
+            return
         for epoch in self._intake:
             self._take(epoch)
             yield self.statistics
 
     def _take(self, epoch: Epoch) -> None:
         self._progress = epoch.progress
+        began_s = time.perf_counter()
+        tuples = 0
         for name, train in epoch.trains.items():
             self.statistics.inputs[name].tuples += len(train)
+            tuples += len(train)
         self._execute({self._arcs[name]: train for name, train in epoch.trains.items()}, epoch.progress)
+        self._position = self._position.after(epoch)
+        self._size.note(tuples, time.perf_counter() - began_s)
+        if self._recovery is not None and self._recovery.due:
+            self.commit()
 
     def move_state(self) -> None:
         """Moves the state of every kernel into a fresh one, as a restart does."""
-        states = self.processor.snapshot()
-        self.processor = LocalProcessor(self._typed, self._statics)
-        self.processor.restore(states)
+        if isinstance(self.processor, LocalProcessor):
+            states = self.processor.snapshot()
+            self.processor = LocalProcessor(self._typed, self._statics)
+            self.processor.restore(states)
 
     def flush(self) -> None:
         """Closes open value windows and empties sort buffers, box after box."""
-        self._execute({}, Progress.standing(self._progress.seq, self._progress.clock, end=True))
+        if not self._flushed:
+            self._execute({}, Progress.standing(self._progress.seq, self._progress.clock, end=True))
+            self._flushed = True
 
-    def _execute(self, trains: Mapping[Producer, Train], progress: Progress) -> None:
+    def commit(self, stage: Stage = "running") -> None:
+        """Makes this the point from which a later run goes on."""
+        if self._recovery is not None:
+            outputs = {name: sink.position(durable=True) for name, sink in self._sinks.items()}
+            statistics = self.statistics.to_commit()
+            committed = Committed(self._position, outputs, self.processor.checkpoint(), statistics, stage)
+            self._recovery.commit(committed, self.processor)
+
+    def _execute(self, trains: Mapping[Producer, Train | FileRows], progress: Progress) -> None:
         (result,) = self.processor.run([Execution(self._typed.order, trains, progress)])
         for name, cost in result.costs.items():
             self.statistics.boxes[name].add(cost)
@@ -105,7 +150,7 @@ class Run:
             train = result.trains.get(producer)
             if train is not None:
                 self._deliver(name, train)
-        self.statistics.wall_s = time.perf_counter() - self._began_s
+        self.statistics.wall_s = self._earlier_s + time.perf_counter() - self._began_s
 
     def _deliver(self, name: str, train: Train) -> None:
         output = self.statistics.outputs[name]

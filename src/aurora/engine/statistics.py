@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -30,6 +30,12 @@ class Latencies:
         counts = np.bincount(buckets, minlength=len(self._counts)) * weight
         counts[: len(self._counts)] += self._counts
         self._counts = counts
+
+    def to_list(self) -> list[int]:
+        return [int(count) for count in self._counts]
+
+    def load(self, counts: Sequence[int]) -> None:
+        self._counts = np.array(counts, np.int64)
 
     def quantile(self, q: float) -> float | None:
         """Seconds that the given share of tuples stayed below; None if there was no tuple."""
@@ -77,6 +83,22 @@ class RunStatistics:
             "boxes": _dicts(self.boxes),
             "outputs": {name: output.to_dict() for name, output in self.outputs.items()},
         }
+
+    def to_commit(self) -> dict[str, Any]:
+        """Everything counted so far, for a later run to go on counting."""
+        latencies = {name: output.latencies.to_list() for name, output in self.outputs.items()}
+        return {**self.to_dict(), "latencies": latencies}
+
+    def restore(self, committed: Mapping[str, Any]) -> None:
+        """Goes on from what ``to_commit`` gave."""
+        self.wall_s = committed["wall_s"]
+        for name, box in self.boxes.items():
+            box.add(BoxCost(**committed["boxes"][name]))
+        for name, entry in self.inputs.items():
+            entry.tuples = committed["inputs"][name]["tuples"]
+        for name, output in self.outputs.items():
+            output.tuples = committed["outputs"][name]["tuples"]
+            output.latencies.load(committed["latencies"][name])
 
 
 def _dicts(parts: Mapping[str, BoxCost] | Mapping[str, InputStatistics]) -> dict[str, Any]:

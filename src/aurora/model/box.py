@@ -28,6 +28,9 @@ class Kernel(Protocol):
     must not depend on how the stream was cut into trains.
     """
 
+    def rank(self) -> None:
+        """Called first where the kernel gets one part of streams that are split: its tuples must have ranks."""
+
     def process(self, port: int, train: Train) -> Emission: ...
 
     def advance(self, progress: Progress) -> Emission: ...
@@ -41,19 +44,26 @@ class Kernel(Protocol):
 class Partitioning:
     """How a box's input may be split over workers.
 
-    ``columns`` None: anywhere, tuples do not meet. Some columns: tuples that agree on them must stay together.
-    An empty tuple: all tuples must stay together.
+    ``columns`` None: anywhere, tuples do not meet. Some columns for each input: tuples that agree on them must stay
+    together. None for any input: all tuples must stay together. ``progress`` names, for each input, the column whose
+    progress over the whole stream every worker must see, if there is one.
     """
 
-    columns: tuple[str, ...] | None
+    columns: tuple[tuple[str, ...], ...] | None
+    progress: tuple[str | None, ...] = (None,)
 
     @classmethod
-    def by(cls, columns: Sequence[str]) -> Partitioning:
-        return cls(tuple(columns))
+    def by(cls, columns: Sequence[str], progress: str | None = None) -> Partitioning:
+        """A box with one input."""
+        return cls((tuple(columns),), (progress,))
+
+    @property
+    def keyed(self) -> bool:
+        return self.columns is not None and bool(self.columns) and all(self.columns)
 
 
 ANYWHERE = Partitioning(None)
-TOGETHER = Partitioning(())
+TOGETHER = Partitioning(((),))
 
 
 class Box(Element):
@@ -65,6 +75,8 @@ class Box(Element):
     kind: ClassVar[str]
     arity: ClassVar[tuple[int, int | None]] = (1, 1)
     takes_static: ClassVar[bool] = False
+    tuplewise: ClassVar[bool] = False
+    """Whether every tuple that comes out is one that came in, with all that it carries."""
 
     inputs: InputNames = Field(alias="in")
 
@@ -82,6 +94,10 @@ class Box(Element):
     def asks_hidden(self) -> bool:
         """Whether the box reads the number, the clock or the arrival time of its tuples."""
         return True
+
+    def keeps_time(self) -> bool:
+        """Whether something may come out because time passes, without a tuple."""
+        return False
 
     def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
         """How the input may be split; called for valid boxes only."""

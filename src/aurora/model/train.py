@@ -27,6 +27,11 @@ ORDER = "__order"
 CLOCK = "__clock"
 ARRIVAL = "__arrival"
 HIDDEN = (ORDER, CLOCK, ARRIVAL)
+RANKS = ("__rank0", "__rank1", "__rank2", "__rank3", "__rank4", "__rank5")
+"""Where a stream is split over workers its tuples carry the first of these too: they say who goes first among tuples
+with the same ``__order`` and ``__clock``, whichever worker they come from. The first two say when, by the place on the
+arc of the tuple that made it come out; the others tell apart what came out at once."""
+WHEN = RANKS[:2]
 _HIDDEN_TYPES = {name: pl.Int64() for name in HIDDEN}
 
 
@@ -42,15 +47,29 @@ def rows_at(frame: pl.DataFrame, rows: Ints) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Where the tuples of a train stand among all those of the arc's train, of which they are one part.
+
+    ``places`` has their rows in ``whole``, which has the hidden columns and the columns of progress of all the rows.
+    ``first`` is the number on the arc of the first of them.
+    """
+
+    places: Ints
+    first: int
+    whole: pl.DataFrame
+
+
+@dataclass(frozen=True)
 class Train:
     """Tuples in arc order. ``frame`` has the visible columns first, then the hidden ones.
 
     Where no box downstream asks for hidden columns a train is bare: it goes without them, and ``arrival_us`` says when
-    all its tuples came.
+    all its tuples came. A train that is a part of one that was split says which; its tuples have ranks.
     """
 
     frame: pl.DataFrame
     arrival_us: int | None = None
+    part: Part | None = None
 
     def __len__(self) -> int:
         return self.frame.height
@@ -60,10 +79,15 @@ class Train:
         return cls(pl.DataFrame(schema={**schema.to_polars(), **_HIDDEN_TYPES}))
 
     @classmethod
-    def of(cls, visible: pl.DataFrame, order: Ints, clock: Ints, arrival: Ints) -> Train:
+    def of(
+        cls, visible: pl.DataFrame, order: Ints, clock: Ints, arrival: Ints, ranks: Sequence[Ints] | None = None
+    ) -> Train:
         clocks = pl.Series(CLOCK, clock)
         arrivals = clocks.alias(ARRIVAL) if arrival is clock else pl.Series(ARRIVAL, arrival)
-        return cls(visible.hstack([pl.Series(ORDER, order), clocks, arrivals]))
+        hidden = [pl.Series(ORDER, order), clocks, arrivals]
+        if ranks is not None:
+            hidden += [pl.Series(name, rank, pl.Int64) for name, rank in zip(RANKS, ranks, strict=False)]
+        return cls(visible.hstack(hidden))
 
     @classmethod
     def concat(cls, trains: Sequence[Train]) -> Train:
@@ -80,11 +104,21 @@ class Train:
         """The stream's own columns."""
         if self.arrival_us is not None:
             return self.frame
-        return pl.DataFrame(self.frame.get_columns()[: -len(HIDDEN)])
+        return pl.DataFrame(self.frame.get_columns()[: -self._hidden])
+
+    @property
+    def _hidden(self) -> int:
+        return len(HIDDEN) + self.ranks
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks the tuples carry."""
+        last = self.frame.columns[-1]
+        return RANKS.index(last) + 1 if last in RANKS else 0
 
     @property
     def hidden_columns(self) -> list[pl.Series]:
-        return [] if self.arrival_us is not None else self.frame.get_columns()[-len(HIDDEN) :]
+        return [] if self.arrival_us is not None else self.frame.get_columns()[-self._hidden :]
 
     def hidden(self, name: str) -> Ints:
         return self.frame.get_column(name).to_numpy()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -15,22 +17,43 @@ from aurora.model.box import Kernel
 from aurora.model.train import Emission, Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.allocation import keep_freed_memory
-from aurora.processors.plan import BoxCost, Execution, Result
+from aurora.processors.plan import BoxCost, Execution, FileRows, Result
+from aurora.storage.states import StateStore, state_name
 
 
 class LocalProcessor:
-    """Runs the kernels of one network. ``statics`` holds the data of dangling connection points by name."""
+    """Runs the kernels of one network, or of some of its boxes.
 
-    def __init__(self, typed: TypedNetwork, statics: Mapping[str, pl.DataFrame] | None = None) -> None:
+    ``statics`` holds the data of dangling connection points by name; checkpoints are kept in ``states``. With
+    ``ranked`` the boxes get parts of streams that are split.
+    """
+
+    kind = "local"
+
+    def __init__(
+        self,
+        typed: TypedNetwork,
+        statics: Mapping[str, pl.DataFrame] | None = None,
+        boxes: Sequence[str] | None = None,
+        states: StateStore | None = None,
+        *,
+        ranked: bool = False,
+    ) -> None:
         keep_freed_memory()
         self._typed = typed
-        self._kernels = {name: _kernel(typed, name, statics or {}) for name in typed.order}
+        self._states = states
+        self._run_id = uuid.uuid4().hex[:12]
+        self._version = 0
+        self._kernels = {name: _kernel(typed, name, statics or {}) for name in (boxes or typed.order)}
+        if ranked:
+            for kernel in self._kernels.values():
+                kernel.rank()
 
     def run(self, plan: Sequence[Execution]) -> list[Result]:
         return [self._execute(execution) for execution in plan]
 
     def _execute(self, execution: Execution) -> Result:
-        trains = dict(execution.trains)
+        trains = {p: t.open() if isinstance(t, FileRows) else t for p, t in execution.trains.items()}
         costs: dict[str, BoxCost] = {}
         for name in execution.boxes:
             with _naming(name):
@@ -86,6 +109,26 @@ class LocalProcessor:
         for name, state in states.items():
             with _naming(name):
                 self._kernels[name].restore(state)
+
+    def checkpoint(self) -> dict[str, Any]:
+        if self._states is None:
+            raise StateError("this processor has no place for checkpoints; give it one")
+        self._version += 1
+        name = state_name(f"local-{self._run_id}", 0, self._version)
+        self._states.write(name, self.snapshot())
+        return {"state": name}
+
+    def resume(self, checkpoint: Mapping[str, Any]) -> None:
+        if self._states is None:
+            raise StateError("this processor has no place for checkpoints; give it one")
+        self.restore(self._states.read(checkpoint["state"]))
+
+    def forget(self, kept: Sequence[Mapping[str, Any]]) -> None:
+        if self._states is not None:
+            self._states.retain([checkpoint["state"] for checkpoint in kept])
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 @contextmanager

@@ -4,10 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from aurora.model.train import Progress, Train
+import numpy as np
+import polars as pl
+
+from aurora.model.train import Ints, Progress, Train
 from aurora.model.typed import Producer
+
+
+class Readable(Protocol):
+    """A file that any worker can read rows of; it can be pickled."""
+
+    def read(self, start: int, stop: int) -> pl.DataFrame: ...
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """Rows of a file, which whoever runs the boxes reads, and what they carry as tuples.
+
+    ``numbers`` are the tuples' numbers, None where they count on from ``first``. ``clocks`` is the clock at each, or
+    at all of them. A ``bare`` train goes without these.
+    """
+
+    file: Readable
+    start: int
+    stop: int
+    first: int
+    clocks: Ints | int
+    numbers: Ints | None = None
+    bare: bool = False
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def open(self) -> Train:
+        """The train that the rows are."""
+        frame = self.file.read(self.start, self.stop)
+        clocks = np.full(frame.height, self.clocks) if isinstance(self.clocks, int) else self.clocks
+        if self.bare:
+            return Train(frame, int(clocks[-1]))
+        if self.numbers is None:
+            order = np.arange(2 * self.first + 1, 2 * (self.first + frame.height) + 1, 2)
+        else:
+            order = 2 * self.numbers + 1
+        return Train.of(frame, order, clocks, clocks)
+
 
 Trains = Mapping[Producer, Train]
 
@@ -17,7 +59,7 @@ class Execution:
     """Boxes to run one after another as one, in topological order, and what to give them."""
 
     boxes: tuple[str, ...]
-    trains: Trains
+    trains: Mapping[Producer, Train | FileRows]
     progress: Progress
 
 
@@ -45,11 +87,26 @@ class BoxCost:
 
 @dataclass(frozen=True)
 class Result:
-    """The trains that the executed boxes produced, by arc, and what each box did in this execution."""
+    """The trains that came out, at least those of the network's outputs, by arc; and what each box did."""
 
     trains: Trains
     costs: Mapping[str, BoxCost]
 
 
 class Processor(Protocol):
+    """Where kernels run. ``kind`` is its name for people."""
+
+    kind: str
+
     def run(self, plan: Sequence[Execution]) -> list[Result]: ...
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Makes sure that the state of all boxes is stored, and says where; plain values that a journal can keep."""
+
+    def resume(self, checkpoint: Mapping[str, Any]) -> None:
+        """Takes over the state of a checkpoint; raises StateError if it is not intact."""
+
+    def forget(self, kept: Sequence[Mapping[str, Any]]) -> None:
+        """Lets go of stored state that neither the present nor these checkpoints need."""
+
+    def close(self) -> None: ...

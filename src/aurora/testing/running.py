@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
+
 from aurora.clock import Clock, ManualClock
 from aurora.connectors.frames import Table
-from aurora.engine.in_memory import RunResult, run
+from aurora.engine.in_memory import ProcessorMaker, RunResult, run
 from aurora.engine.run import DEFAULT_TRAIN, AtEnd, Run
 from aurora.model.document import loads
 from aurora.model.network import Network
+from aurora.model.typed import TypedNetwork
+from aurora.processors.plan import Processor
+from aurora.processors.steps.processor import InlineRunner, StepProcessor
+from aurora.storage.blocks import BlockStore
 
 
 def run_rows(
@@ -23,11 +30,13 @@ def run_rows(
     at_end: AtEnd = "flush",
     snapshot_at: int | None = None,
     wall: Clock | None = None,
+    parts: int | None = None,
 ) -> RunResult:
     """Runs a network (a model, a document, or YAML text) over rows and gives back everything it put out.
 
     Without a clock column time stands still, at zero, unless ``wall`` is given. With ``snapshot_at``, after so many
-    trains every kernel's state is moved into a fresh kernel, which must not change anything.
+    trains every kernel's state is moved into a fresh kernel, which must not change anything. With ``parts`` the
+    network is spread over so many parts, as a cluster would do it, which must not change anything either.
     """
     if isinstance(network, str):
         network = loads(network)
@@ -40,12 +49,22 @@ def run_rows(
         if next(trains) == snapshot_at:
             running.move_state()
 
-    return run(
-        network,
-        inputs,
-        clock=clock,
-        train=train or DEFAULT_TRAIN,
-        at_end=at_end,
-        wall=wall or ManualClock(),
-        on_epoch=move_state,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        return run(
+            network,
+            inputs,
+            clock=clock,
+            train=train or DEFAULT_TRAIN,
+            at_end=at_end,
+            wall=wall or ManualClock(),
+            on_epoch=move_state,
+            processor=None if parts is None else _spread(parts, folder),
+        )
+
+
+def _spread(parts: int, folder: str) -> ProcessorMaker:
+    def make(typed: TypedNetwork, statics: Mapping[str, pl.DataFrame]) -> Processor:
+        blocks = BlockStore(None, folder, 0)
+        return StepProcessor(typed, InlineRunner(parts), blocks, folder, statics=statics)
+
+    return make

@@ -25,7 +25,7 @@ def brute(rows: Any, probes: Any) -> set[tuple[int, int]]:
 
 
 def found(rows: Any, probes: Any, dtype: Any) -> list[tuple[int, int]]:
-    run = Run(rows_of([r[0] for r in rows], [r[1] for r in rows], dtype), np.arange(len(rows)))
+    run = Run(rows_of([r[0] for r in rows], [r[1] for r in rows], dtype))
     low, high = (np.array([p[i] for p in probes], dtype) for i in (1, 2))
     of, at = run.pairs(ints([p[0] for p in probes]), low, high)
     return list(zip(of.tolist(), at.tolist(), strict=True))
@@ -77,33 +77,54 @@ def sessions(draw: st.DrawFn) -> list[tuple[list[tuple[int, int]], int | None]]:
     return session
 
 
+@pytest.mark.parametrize("count", [0, 1, 5, 6, 7, 8, 40])
+def test_many_partners_of_one_probe(count: int) -> None:
+    """The first partners are found one by one, the others by search: none may be missing where these meet."""
+    rows = [(0, 0), *((1, value) for value in range(count)), (1, 50), (2, 0)]
+    probes = [(1, 0, 45), (1, 2, 45), (2, 0, 45), (0, 1, 45), (1, 50, 49)]
+    pairs = found(rows, probes, np.int64)
+    assert len(pairs) == len(set(pairs))
+    assert set(pairs) == brute(rows, probes)
+
+
+@pytest.mark.parametrize("high", [2**20, 2**59])
+def test_rows_are_sorted_also_where_their_number_does_not_fit_beside_the_key(high: int) -> None:
+    codes_and_values = [(2, 5), (0, high), (1, 3), (0, 3), (1, high), (2, 0), (1, 3)]
+    run = Run(rows_of([c for c, _ in codes_and_values], [v for _, v in codes_and_values]))
+    assert run.index.layout.tolist() == sorted(range(7), key=lambda row: codes_and_values[row])
+
+
 @given(sessions(), st.booleans())
 def test_memory_finds_every_row_above_the_border(session: Any, restart: bool) -> None:
-    """Rows below the border may stay a while; rows above it must be found, each once, under their own serial."""
+    """Rows below the border may stay a while; rows above it must be found, each once, in the order they came."""
     memory = Memory()
     known: list[tuple[int, int]] = []
     for rows, border in session:
-        fresh = memory.run_of(rows_of([r[0] for r in rows], [r[1] for r in rows], first=len(known)))
-        assert fresh.serial.tolist() == list(range(len(known), len(known) + len(rows)))
-        memory.keep(fresh, border)
+        before = len(memory)
+        front = memory.front(rows_of([r[0] for r in rows], [r[1] for r in rows], first=len(known)))
+        assert len(memory) + len(front) == before + len(rows)
+        assert front.rows.frame["id"][len(front) - len(rows) :].to_list() == list(range(len(known), len(known + rows)))
+        assert len(front) <= 2 * len(rows)
+        memory.keep(front, border)
         known += rows
         if restart:
             state, memory = memory.state(), Memory()
             memory.load(state)
+        ids = [number for run in memory.runs for number in run.rows.frame["id"]]
+        assert ids == sorted(ids)
         low = 0 if border is None else border
         for code in (0, 1, 2, 7):
-            serials: list[int] = []
+            numbers: list[int] = []
             for run in memory.runs:
                 _, at = run.pairs(ints([code]), ints([low]), ints([100]))
-                serials += run.serial[at].tolist()
-                assert run.rows.frame["id"][at.tolist()].to_list() == run.serial[at].tolist()
-            assert sorted(serials) == [i for i, row in enumerate(known) if row[0] == code and row[1] >= low]
+                numbers += run.rows.frame["id"][at.tolist()].to_list()
+            assert sorted(numbers) == [i for i, row in enumerate(known) if row[0] == code and row[1] >= low]
 
 
 def test_memory_stays_small_and_in_few_runs() -> None:
     """A band that moves on: without expiry rows pile up, without merging runs do."""
     memory = Memory()
     for n in range(300):
-        memory.keep(memory.run_of(rows_of([0], [n], first=n)), n - 20)
+        memory.keep(memory.front(rows_of([0], [n], first=n)), n - 20)
         assert len(memory) <= 2 * 21 + 2
         assert len(memory.runs) <= 8

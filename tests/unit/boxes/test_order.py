@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aurora.boxes import order
 from aurora.boxes.order import CountBuffer, CountSlack, Gate, Highest, Rows, TimeSlack
 from tests.unit.boxes.drawn import GREATEST, LEAST, cuts, identities, ints, real, rows_of, small, whole
 
@@ -168,6 +169,36 @@ def test_gate(stream: tuple[Any, list[Rows]], slack: int) -> None:
     expected = [max(LEAST, max(values[: row + 1]) - slack) for row in range(len(values))]
     assert found == expected
     assert not values or gate.progress == expected[-1]
+
+
+@given(
+    streams(st.one_of(small, whole)),
+    st.one_of(st.integers(0, 5), st.sampled_from([2**62, GREATEST])),
+    st.lists(st.one_of(small, whole), max_size=6),
+    st.integers(1, 3),
+    st.sampled_from([0, 2]),
+)
+def test_passage_finds_the_rows_that_progress_of_every_row_shows(
+    stream: tuple[Any, list[Rows]], slack: int, ends: list[int], block: int, few: int
+) -> None:
+    """With blocks of few rows: late rows and reaching rows lie inside blocks, at their rims and in a short last one."""
+    plain, quick = Gate(slack, np.int64), Gate(slack, np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(order, "_BLOCK_ROWS", block)
+        patch.setattr(order, "_FEW", few)
+        for rows in stream[1]:
+            progress = plain.progress_at(rows.values)
+            passage = quick.passed(rows.values)
+            assert passage.late().tolist() == np.flatnonzero(rows.values < progress).tolist()
+            assert passage.rows_reaching(ints(ends)).tolist() == np.searchsorted(progress, ints(ends)).tolist()
+            assert quick.progress == plain.progress
+
+
+def test_passage_of_doubles_takes_the_difference_before_it_compares() -> None:
+    """0.3 - 0.1 is a little less than 0.2, so the first row does not reach it, though 0.2 + 0.1 is above 0.3."""
+    passage = Gate(0.1, np.float64).passed(np.array([0.3, 0.1, 0.31]))
+    assert passage.rows_reaching(np.array([0.2, 0.21, 5.0])).tolist() == [2, 2, 3]
+    assert passage.late().tolist() == [1]
 
 
 def test_gate_of_doubles() -> None:

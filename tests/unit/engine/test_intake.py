@@ -18,6 +18,7 @@ from aurora.engine import intake
 from aurora.engine.intake import Epoch, by_arrival, by_column
 from aurora.errors import InputError
 from aurora.model.schema import Schema
+from aurora.scheduler.trains import FixedTrain
 from aurora.testing import ManualClock
 
 NEVER = -(2**63)
@@ -76,7 +77,7 @@ def run(streams: list[list[Any]], kind: str, train: int, chunk: int) -> list[tup
         for name, times in zip(names, streams, strict=True)
     }
     with mock.patch.object(intake, "_CHUNK_TUPLES", chunk):
-        return taken_by(by_column(sources, dict.fromkeys(names, schema), "t", train), names)
+        return taken_by(by_column(sources, dict.fromkeys(names, schema), "t", FixedTrain(train)), names)
 
 
 seconds = st.one_of(st.none(), st.integers(-3, 6))
@@ -126,7 +127,7 @@ def test_a_column_that_is_no_clock(schemas: Mapping[str, Mapping[str, str]], mes
     typed = {name: Schema.of(**columns) for name, columns in schemas.items()}
     sources = {name: FrameSource([], schema) for name, schema in typed.items()}
     with pytest.raises(InputError, match=message):
-        next(by_column(sources, typed, "t", 10))
+        next(by_column(sources, typed, "t", FixedTrain(10)))
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=3), shapes)
@@ -139,7 +140,7 @@ def test_by_arrival_one_input_after_the_other(sizes: list[int], shape: tuple[int
     clock = ManualClock(5)
 
     def moving() -> Iterator[Epoch]:
-        for epoch in by_arrival({name: FrameSource(table, schema) for name, table in tables.items()}, train, clock):
+        for epoch in by_arrival({name: FrameSource(table, schema) for name, table in tables.items()}, FixedTrain(train), clock):
             assert set(epoch.progress.clocks.tolist()) == {clock.now_us()}
             assert len(epoch.progress.clocks) <= train
             yield epoch

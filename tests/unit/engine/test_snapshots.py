@@ -23,6 +23,7 @@ from aurora.model.train import Progress
 from aurora.model.typed import Producer
 from aurora.processors.local import LocalProcessor
 from aurora.processors.plan import Execution, Result
+from aurora.scheduler.trains import FixedTrain
 from aurora.testing import ManualClock
 
 
@@ -152,7 +153,7 @@ def test_a_restart_after_any_train_changes_nothing(box: str) -> None:
     """Trains of one tuple, so that every state between two tuples is cut once; each is restored and run to the end."""
     typed = typecheck(network(BOXES[box]))
     sources = {name: FrameSource(table, typed.arcs[name].schema) for name, table in tables().items()}
-    epochs = list(by_column(sources, {name: typed.arcs[name].schema for name in sources}, "at", 1))
+    epochs = list(by_column(sources, {name: typed.arcs[name].schema for name in sources}, "at", FixedTrain(1)))
     plan = [
         Execution(typed.order, {Producer(name): train for name, train in epoch.trains.items()}, epoch.progress)
         for epoch in epochs

@@ -1,0 +1,91 @@
+"""Recovery: what a run commits to its journal, and how one goes on from there.
+
+A commit says how far the inputs were taken, where the state of the boxes is, and how long the outputs are. What came
+after it is done again, and the outputs are cut to the committed length first; so nothing is lost and nothing comes
+twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from aurora.engine.intake import Position
+from aurora.engine.journal import Commit, Journal
+from aurora.errors import StateError
+from aurora.processors.plan import Processor
+
+Stage = Literal["running", "flushed", "finished"]
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A commit's content. Once ``flushed`` nothing more will come out; once ``finished`` the outputs are closed."""
+
+    position: Position
+    outputs: Mapping[str, int]
+    processor: Mapping[str, Any]
+    statistics: Mapping[str, Any]
+    stage: Stage
+
+    @classmethod
+    def of(cls, commit: Commit) -> Committed:
+        content = commit.content
+        try:
+            return cls(
+                Position(**content["position"]),
+                content["outputs"],
+                content["processor"],
+                content["statistics"],
+                content["stage"],
+            )
+        except (KeyError, TypeError) as error:
+            raise StateError(f"commit {commit.number} is not one of a run: {error} is missing or wrong") from error
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "position": self.position.to_dict(),
+            "outputs": dict(self.outputs),
+            "processor": dict(self.processor),
+            "statistics": dict(self.statistics),
+            "stage": self.stage,
+        }
+
+
+class Recovery:
+    """The commits of one run, at most one every ``every_s`` seconds while it runs."""
+
+    def __init__(self, journal: Journal, *, every_s: float = 1.0) -> None:
+        self._journal = journal
+        self._every_s = every_s
+        self._last_s = time.monotonic()
+
+    def peek(self) -> Committed | None:
+        """The newest commit that is intact itself, whatever became of the states that it names."""
+        commit = self._journal.latest()
+        return None if commit is None else Committed.of(commit)
+
+    def resume(self, processor: Processor) -> Committed | None:
+        """Takes the processor to the newest commit whose states are intact, and gives the commit."""
+        commit = self._journal.latest(lambda commit: processor.resume(Committed.of(commit).processor))
+        return None if commit is None else Committed.of(commit)
+
+    @property
+    def due(self) -> bool:
+        return time.monotonic() - self._last_s >= self._every_s
+
+    def commit(self, committed: Committed, processor: Processor) -> None:
+        """Records the commit; what no commit on record needs is deleted."""
+        self._journal.commit(committed.to_dict())
+        processor.forget([Committed.of(kept).processor for kept in self._journal.kept()])
+        self._last_s = time.monotonic()
+
+    @property
+    def skipped(self) -> list[str]:
+        """Why newer commits were not used."""
+        return self._journal.skipped
+
+    def close(self) -> None:
+        self._journal.close()

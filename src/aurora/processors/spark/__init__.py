@@ -1,0 +1,1 @@
+"""The Spark box processor: Java, the session, and where its tasks run."""

@@ -1,0 +1,121 @@
+"""Between segments: trains are split over parts by key, and what parts made is put together again."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from aurora.boxes.coding import words
+from aurora.boxes.segments import sorting
+from aurora.model.train import ARRIVAL, CLOCK, HIDDEN, ORDER, RANKS, WHEN, Ints, Part, Train, rows_at, rows_where
+
+PLACE = "__place"
+"""In the blocks of parts: the row among those that were split together."""
+
+_FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+_LENGTH = np.uint64(0xFFFFFFFF)
+_SHORT = np.uint64(12)
+_NULL = np.uint64(0x5851F42D4C957F2D)
+Hashes = npt.NDArray[np.uint64]
+
+
+def part_numbers(frame: pl.DataFrame, keys: Sequence[str], parts: int) -> Ints:
+    """The part of every row. Equal keys go to one part, on every machine and in every run."""
+    mixed = np.zeros(frame.height, np.uint64)
+    for name in keys:
+        mixed = (mixed ^ _hashes(frame.get_column(name))) * _FACTORS[0]
+        mixed ^= mixed >> np.uint64(29)
+    return ((mixed >> np.uint64(33)) % np.uint64(parts)).astype(np.int64)
+
+
+def _hashes(column: pl.Series) -> Hashes:
+    """A number for every value that depends on nothing but the value."""
+    nulls = column.is_null().to_numpy() if column.null_count() else None
+    if column.dtype == pl.Float64:
+        # Equal doubles may have different bits.
+        numbers = column.fill_null(0.0).to_numpy() + 0.0
+        numbers = np.where(np.isnan(numbers), np.nan, numbers)
+        hashes = numbers.view(np.uint64) * _FACTORS[0]
+    elif column.dtype == pl.Boolean:
+        hashes = column.fill_null(False).cast(pl.Int64).to_numpy().view(np.uint64) * _FACTORS[0]
+    elif column.dtype.is_temporal() or column.dtype == pl.Int64:
+        hashes = column.to_physical().fill_null(0).to_numpy().view(np.uint64) * _FACTORS[0]
+    elif column.dtype == pl.String:
+        hashes = _hashed_texts(column.fill_null("") if nulls is not None else column)
+    else:
+        hashes = _hashed_singly(column)
+    return hashes if nulls is None else np.where(nulls, _NULL, hashes)
+
+
+def _hashed_texts(column: pl.Series) -> Hashes:
+    pair = words(column)
+    if pair is None:
+        return np.zeros(len(column), np.uint64)
+    low, high = pair
+    assert high is not None
+    hashes: Hashes = low * _FACTORS[0] + high * _FACTORS[1]
+    long = np.flatnonzero((low & _LENGTH) > _SHORT)
+    if len(long):
+        # The words of a long string say where it stands, not what it is.
+        hashes[long] = _hashed_singly(column[long])
+    return hashes
+
+
+def _hashed_singly(column: pl.Series) -> Hashes:
+    """Distinct values one by one."""
+    encoded = column.to_arrow().dictionary_encode(null_encoding="encode")
+    values = (str(value).encode() for value in encoded.dictionary.to_pylist())
+    distinct = np.fromiter((zlib.crc32(value) for value in values), np.uint64) * _FACTORS[1]
+    hashes: Hashes = distinct[encoded.indices.to_numpy(zero_copy_only=False)]
+    return hashes
+
+
+def split(frame: pl.DataFrame, keys: Sequence[str], parts: int) -> list[pl.DataFrame]:
+    """The rows of each part, with their places."""
+    numbers = part_numbers(frame, keys, parts)
+    placed = frame.with_columns(pl.Series(PLACE, np.arange(frame.height)))
+    return [rows_where(placed, numbers == part) for part in range(parts)]
+
+
+def thin(frame: pl.DataFrame, progress: Sequence[str]) -> pl.DataFrame:
+    """What every part must know of all rows: their hidden columns and the columns of progress."""
+    return frame.select(*dict.fromkeys([*progress, ORDER, CLOCK]))
+
+
+def part_train(frames: Sequence[tuple[pl.DataFrame, int]], first: int, whole: pl.DataFrame) -> Train:
+    """One part of an arc's train, from the blocks of those who split it; each with the place of its first row."""
+    places = np.concatenate([frame.get_column(PLACE).to_numpy() + offset for frame, offset in frames])
+    frame = pl.concat([frame.drop(PLACE) for frame, _ in frames], rechunk=True)
+    when = (places + first, np.zeros(frame.height, np.int64))
+    ranks = [pl.Series(name, rank) for name, rank in zip(WHEN, when, strict=True)]
+    return Train(frame.hstack(ranks), part=Part(places, first, whole))
+
+
+def assembled(frames: Sequence[pl.DataFrame], *, ranked: bool) -> pl.DataFrame:
+    """The rows of several blocks as one: one block after the other, or merged by what parts gave as ranks."""
+    frame = frames[0] if len(frames) == 1 else pl.concat(frames)
+    if not ranked:
+        return frame
+    ranks = [name for name in RANKS if name in frame.columns]
+    if len(frames) > 1:
+        keys = [frame.get_column(name).to_numpy() for name in (ORDER, CLOCK, *ranks)]
+        frame = rows_at(frame, _merged(keys))
+    return frame.drop(ranks)
+
+
+def _merged(keys: Sequence[Ints]) -> Ints:
+    """The layout that sorts by all of the keys; rows that agree in all of them stay as they are."""
+    order = keys[0]
+    layout = np.argsort(order, kind="stable")
+    ties = order[layout[1:]] == order[layout[:-1]]
+    if not ties.any():
+        return layout
+    # Only rows with the same number need to be told apart by the rest.
+    return sorting(*keys)
+
+
+__all__ = ["ARRIVAL", "HIDDEN", "PLACE", "assembled", "part_numbers", "part_train", "split", "thin"]

@@ -1,0 +1,340 @@
+"""The step processor: a plan becomes levels of tasks, which a runner places on workers."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+import aurora.errors
+from aurora.boxes import python
+from aurora.errors import AuroraError, StateError
+from aurora.expressions import registry
+from aurora.model.train import CLOCK, ORDER, Progress, Train
+from aurora.model.typed import Producer, TypedNetwork
+from aurora.processors.plan import BoxCost, Execution, FileRows, Result
+from aurora.processors.steps.packing import packed
+from aurora.processors.steps.task import (
+    Cargo,
+    FromBlocks,
+    FromFile,
+    FromSplit,
+    Outcome,
+    Program,
+    SplitBlocks,
+    Task,
+    Word,
+)
+from aurora.processors.steps.worker import Worker, opened
+from aurora.scheduler.segments import Segment, Split, segments
+from aurora.storage.blocks import Block, BlockStore, write_block
+from aurora.storage.folder import open_folder
+from aurora.storage.states import StateStore
+
+
+class Runner(Protocol):
+    """Places bundles of tasks on workers. ``slots`` is how many run at once."""
+
+    kind: str
+    slots: int
+
+    def prepare(self, program: Program) -> None: ...
+
+    def run(self, bundles: Sequence[Sequence[Task]], label: str) -> list[Outcome]: ...
+
+    def close(self) -> None: ...
+
+
+class InlineRunner:
+    """Runs tasks one after the other in this process: how a network is spread can be tried without a cluster."""
+
+    kind = "inline"
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self._workers: list[Worker] = []
+
+    def prepare(self, program: Program) -> None:
+        self._workers = [Worker(program) for _ in range(self.slots)]
+
+    def run(self, bundles: Sequence[Sequence[Task]], label: str) -> list[Outcome]:
+        # Bundles go to another worker each time, so that no worker can rely on what it did before.
+        self._workers.append(self._workers.pop(0))
+        return [worker.run(task) for worker, bundle in zip(self._workers, bundles, strict=False) for task in bundle]
+
+    def close(self) -> None:
+        self._workers.clear()
+
+
+class StepProcessor:
+    """Runs a network's segments level by level; ``parts`` is how many parts keyed segments have.
+
+    Tuples go through ``blocks``; ``states`` is the address of the folder where state is stored after every step.
+    """
+
+    def __init__(
+        self,
+        typed: TypedNetwork,
+        runner: Runner,
+        blocks: BlockStore,
+        states: str,
+        *,
+        statics: Mapping[str, pl.DataFrame] | None = None,
+        parts: int | None = None,
+        durable: bool = False,
+    ) -> None:
+        self.kind = runner.kind
+        self._typed = typed
+        self._runner = runner
+        self._blocks = blocks
+        self._states = StateStore(open_folder(states), durable=durable)
+        self._parts = runner.slots if parts is None else parts
+        self._segments = segments(typed, self._parts)
+        self._program = Program(
+            uuid.uuid4().hex[:12],
+            typed.network,
+            self._parts,
+            states,
+            durable,
+            statics or {},
+            dict(registry.FUNCTIONS),
+            dict(registry.AGGREGATES),
+            dict(python.REGISTERED),
+        )
+        runner.prepare(self._program)
+        self._own = Worker(self._program)
+        self._step = 0
+        self._latest: dict[tuple[int, int], str] = {}
+        self._rows: dict[Producer, int] = {}
+        self._predicted: dict[tuple[int, int], float] = {}
+        self._timed = {name for name in typed.order if typed.network.boxes[name].keeps_time()}
+
+    def run(self, plan: Sequence[Execution]) -> list[Result]:
+        return [self._execute(execution) for execution in plan]
+
+    def _execute(self, execution: Execution) -> Result:
+        self._step += 1
+        costs = {box: BoxCost() for box in execution.boxes}
+        step = _Step(self, execution)
+        try:
+            for level, found in groupby(enumerate(self._segments), key=lambda entry: entry[1].level):
+                tasks, own = step.tasks(list(found))
+                outcomes = [self._own.run(task) for task in own]
+                if tasks:
+                    label = f"step {self._step}, level {level}: " + ", ".join(self._names(tasks))
+                    bundles = packed(tasks, self._runner.slots, lambda t: self._predicted.get((t.segment, t.part), 0.0))
+                    outcomes += self._runner.run(bundles, label)
+                self._take(outcomes, step, costs)
+            trains = {producer: train for producer in self._typed.outputs.values() if (train := step.train(producer))}
+        finally:
+            self._blocks.release(step.blocks)
+        return Result(trains, costs)
+
+    def _names(self, tasks: Iterable[Task]) -> list[str]:
+        return list(dict.fromkeys(self._segments[task.segment].name for task in tasks))
+
+    def _take(self, outcomes: Sequence[Outcome], step: _Step, costs: dict[str, BoxCost]) -> None:
+        for outcome in outcomes:
+            step.note(outcome)
+        for outcome in outcomes:
+            if outcome.failure is not None:
+                kind = getattr(aurora.errors, outcome.failure.kind, AuroraError)
+                if outcome.failure.kind not in vars(aurora.errors):
+                    where = self._segments[outcome.segment].name
+                    raise AuroraError(f"in {where}: {outcome.failure.message}\n{outcome.failure.trace}")
+                raise kind(outcome.failure.message)
+            for box, cost in outcome.costs.items():
+                costs[box].add(cost)
+            if outcome.state is not None:
+                self._latest[outcome.segment, outcome.part] = outcome.state
+            self._predicted[outcome.segment, outcome.part] = outcome.seconds
+
+    def checkpoint(self) -> dict[str, Any]:
+        return {
+            "parts": self._parts,
+            "step": self._step,
+            "states": {f"{segment}/{part}": name for (segment, part), name in self._latest.items()},
+            "rows": {f"{producer.name}/{producer.port}": rows for producer, rows in self._rows.items()},
+        }
+
+    def resume(self, checkpoint: Mapping[str, Any]) -> None:
+        if checkpoint["parts"] != self._parts:
+            raise StateError(f"the state is of {checkpoint['parts']} parts, but the run has {self._parts}")
+        for name in checkpoint["states"].values():
+            self._states.read(name)
+        self._step = checkpoint["step"]
+        self._latest = {
+            (int(segment), int(part)): name
+            for key, name in checkpoint["states"].items()
+            for segment, part in [key.split("/")]
+        }
+        self._rows = {Producer(*key.split("/")): rows for key, rows in checkpoint["rows"].items()}
+
+    def forget(self, kept: Sequence[Mapping[str, Any]]) -> None:
+        names = {name for checkpoint in kept for name in checkpoint["states"].values()}
+        self._states.retain(names | set(self._latest.values()))
+
+    def close(self) -> None:
+        self._runner.close()
+
+
+class _Step:
+    """One execution on its way: what has been written so far, and the tasks that read it."""
+
+    def __init__(self, processor: StepProcessor, execution: Execution) -> None:
+        self._processor = processor
+        self._execution = execution
+        self._written: dict[Producer, list[FromBlocks]] = {}
+        self._splits: dict[tuple[Producer, tuple[str, ...]], list[SplitBlocks]] = {}
+        self._pushed: dict[Producer, FromBlocks] = {}
+        self._pulled: dict[Producer, tuple[FileRows, Block | None]] = {}
+        self._firsts: dict[Producer, int] = {}
+        self.blocks: list[Block] = []
+        self._folders = processor._blocks.folders(sum(map(_size, execution.trains.values())))
+        for producer, train in execution.trains.items():
+            self._enter(producer, train)
+        self._word = self._put_word(execution.progress)
+
+    def _put(self, name: str, frame: pl.DataFrame) -> Block:
+        block = write_block(self._folders, f"{self._processor._step}-{name}", frame)
+        self._processor._blocks.note([block])
+        self.blocks.append(block)
+        return block
+
+    def _enter(self, producer: Producer, train: Train | FileRows) -> None:
+        if isinstance(train, Train):
+            block = self._put(f"in-{producer}", train.frame)
+            self._pushed[producer] = FromBlocks((block,), arrival_us=train.arrival_us)
+            return
+        numbering = None
+        if not train.bare and not (train.numbers is None and isinstance(train.clocks, int)):
+            numbers = np.arange(train.first, train.first + len(train)) if train.numbers is None else train.numbers
+            clocks = np.broadcast_to(np.asarray(train.clocks, np.int64), len(train))
+            numbering = self._put(f"in-{producer}", pl.DataFrame({ORDER: 2 * numbers + 1, CLOCK: clocks}))
+        self._pulled[producer] = (train, numbering)
+
+    def _put_word(self, progress: Progress) -> Word:
+        clocks: Block | int = progress.clock
+        count = len(progress.clocks)
+        if not self._processor._timed:
+            count = 0
+        elif count and int(progress.clocks[0]) != progress.clock:
+            clocks = self._put("clocks", pl.DataFrame({CLOCK: progress.clocks}))
+        return Word(progress.seq, progress.clock, progress.first, clocks, count, progress.end)
+
+    def note(self, outcome: Outcome) -> None:
+        self.blocks += outcome.blocks()
+        self._processor._blocks.note(outcome.blocks())
+        for producer, cargo in outcome.written.items():
+            self._written.setdefault(producer, []).append(cargo)
+        for key, made in outcome.splits.items():
+            self._splits.setdefault(key, []).append(made)
+
+    def tasks(self, found: Sequence[tuple[int, Segment]]) -> tuple[list[Task], list[Task]]:
+        """The tasks of a level, and those that are done here: to split what is here already."""
+        tasks: list[Task] = []
+        own: list[Task] = []
+        for number, segment in found:
+            passing = not segment.boxes and all(producer in self._pushed for producer in segment.reads)
+            (own if passing else tasks).extend(self._of_segment(number, segment))
+        return tasks, own
+
+    def _of_segment(self, number: int, segment: Segment) -> list[Task]:
+        if segment.spread == "slices":
+            loads = self._slices(segment)
+        elif segment.spread == "keys":
+            loads = [self._part(segment, part) for part in range(self._processor._parts)]
+        else:
+            loads = [{p: cargo for p in segment.reads if (cargo := self._whole(p)) is not None}]
+        due = self._word.end or any(box in self._processor._timed for box in segment.boxes)
+        return [
+            Task(
+                number,
+                part,
+                self._processor._step,
+                load,
+                self._word,
+                self._processor._latest.get((number, part)),
+                self._folders,
+            )
+            for part, load in enumerate(loads)
+            if load or due
+        ]
+
+    def _slices(self, segment: Segment) -> list[dict[Producer, Cargo]]:
+        """The one stream that a segment reads in slices, cut for every worker."""
+        (producer,) = segment.reads
+        count = self._processor._parts if segment.boxes or producer in self._pulled else 1
+        if producer in self._pulled:
+            rows, numbering = self._pulled[producer]
+            return [{producer: _file_cut(rows, numbering, *cut)} for cut in _cuts(len(rows), count)]
+        if producer in self._pushed:
+            cargo = self._pushed[producer]
+            cuts = _cuts(cargo.blocks[0].rows, count)
+            return [{producer: FromBlocks(cargo.blocks, rows=cut, arrival_us=cargo.arrival_us)} for cut in cuts]
+        return [{} for _ in range(count)]
+
+    def _part(self, segment: Segment, part: int) -> dict[Producer, Cargo]:
+        cargo: dict[Producer, Cargo] = {}
+        for producer, form in segment.reads.items():
+            assert isinstance(form, Split)
+            made = self._splits.get((producer, form.keys))
+            if made:
+                offsets = np.cumsum([0, *(some.rows for some in made)])
+                own = tuple((some.parts[part], int(at)) for some, at in zip(made, offsets, strict=False))
+                first = self._first(producer, int(offsets[-1]))
+                cargo[producer] = FromSplit(own, tuple(some.whole for some in made), first)
+        return cargo
+
+    def _first(self, producer: Producer, rows: int) -> int:
+        """The number on the arc of the first row of this step's train."""
+        if producer not in self._firsts:
+            self._firsts[producer] = self._processor._rows.get(producer, 0)
+            self._processor._rows[producer] = self._firsts[producer] + rows
+        return self._firsts[producer]
+
+    def _whole(self, producer: Producer) -> Cargo | None:
+        if producer in self._pulled:
+            rows, numbering = self._pulled[producer]
+            return _file_cut(rows, numbering, 0, len(rows))
+        if producer in self._pushed:
+            return self._pushed[producer]
+        made = self._written.get(producer)
+        if not made:
+            return None
+        blocks = tuple(block for cargo in made for block in cargo.blocks)
+        return FromBlocks(blocks, made[0].ranked, None, made[0].arrival_us)
+
+    def train(self, producer: Producer) -> Train | None:
+        """What came out on an arc; the memory stays when its blocks are deleted."""
+        made = self._written.get(producer)
+        cargo = self._whole(producer) if made else None
+        return opened(cargo) if isinstance(cargo, FromBlocks) else None
+
+
+def _size(train: Train | FileRows) -> int:
+    return int(train.frame.estimated_size()) if isinstance(train, Train) else 40 * len(train)
+
+
+def _cuts(rows: int, count: int) -> list[tuple[int, int]]:
+    """Slices of about the same length that are not empty."""
+    bounds = [rows * number // count for number in range(count + 1)]
+    return [(start, stop) for start, stop in pairwise(bounds) if stop > start]
+
+
+def _file_cut(rows: FileRows, numbering: Block | None, start: int, stop: int) -> FromFile:
+    clock = rows.clocks if isinstance(rows.clocks, int) else int(rows.clocks[-1])
+    return FromFile(
+        rows.file,
+        rows.start + start,
+        rows.start + stop,
+        rows.first + start,
+        clock,
+        rows.bare,
+        numbering,
+        start,
+    )

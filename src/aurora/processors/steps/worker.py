@@ -1,0 +1,148 @@
+"""What runs inside a task: it opens trains, runs a segment's boxes on them, and writes what comes out and the state."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from typing import cast
+
+import polars as pl
+
+import aurora.boxes  # noqa: F401  (puts the kinds of box on their list)
+from aurora.boxes import python
+from aurora.errors import AuroraError
+from aurora.expressions import registry
+from aurora.model.check import typecheck
+from aurora.model.train import CLOCK, ORDER, Train
+from aurora.model.typed import Producer
+from aurora.processors.local import LocalProcessor
+from aurora.processors.plan import Execution, FileRows
+from aurora.processors.steps.exchange import assembled, part_train, split, thin
+from aurora.processors.steps.task import (
+    Cargo,
+    Failure,
+    FromBlocks,
+    FromFile,
+    FromSplit,
+    Outcome,
+    Program,
+    SplitBlocks,
+    Task,
+)
+from aurora.scheduler.segments import segments
+from aurora.storage.blocks import Block, read_block, write_block
+from aurora.storage.folder import open_folder
+from aurora.storage.states import StateStore, state_name
+
+
+class Worker:
+    """Runs tasks of one program. Kernels are kept between tasks, for as long as their state is the one asked for."""
+
+    def __init__(self, program: Program) -> None:
+        registry.FUNCTIONS.update(program.functions)
+        registry.AGGREGATES.update(program.aggregates)
+        python.REGISTERED.update(program.classes)
+        self._typed = typecheck(program.network)
+        self._run = program.run
+        self._parts = program.parts
+        self._segments = segments(self._typed, program.parts)
+        self._statics = program.statics
+        self._states = StateStore(open_folder(program.states), durable=program.durable)
+        self._kernels: dict[tuple[int, int], tuple[str | None, LocalProcessor]] = {}
+
+    def run(self, task: Task) -> Outcome:
+        """Does the task. What goes wrong is part of the answer, so that it reaches people in our words."""
+        began = time.perf_counter()
+        outcome = Outcome(task.segment, task.part)
+        try:
+            self._execute(task, outcome)
+        except Exception as error:
+            self._kernels.pop((task.segment, task.part), None)
+            message = str(error) if isinstance(error, AuroraError) else f"{type(error).__name__}: {error}"
+            outcome.failure = Failure(type(error).__name__, message, traceback.format_exc())
+        outcome.seconds = time.perf_counter() - began
+        return outcome
+
+    def _execute(self, task: Task, outcome: Outcome) -> None:
+        segment = self._segments[task.segment]
+        trains = {producer: _opened(cargo) for producer, cargo in task.trains.items()}
+        if segment.boxes:
+            processor = self._processor(task)
+            (result,) = processor.run([Execution(segment.boxes, trains, task.progress.open())])
+            trains = cast(dict[Producer, Train], dict(result.trains))
+            outcome.costs = dict(result.costs)
+            states = processor.snapshot()
+            if any(state.num_rows for state in states.values()):
+                outcome.state = state_name(f"{self._run}-{task.segment}", task.part, task.step)
+                self._states.write(outcome.state, states)
+            self._kernels[task.segment, task.part] = (outcome.state, processor)
+        for producer in segment.writes:
+            if producer in trains:
+                outcome.written[producer] = self._written(task, producer, trains[producer])
+        for producer, forms in segment.splits.items():
+            if producer in trains:
+                for number, form in enumerate(forms):
+                    name = f"{_name(task, producer)}-{number}"
+                    frame = trains[producer].frame
+                    parts = split(frame, form.keys, self._parts)
+                    outcome.splits[producer, form.keys] = SplitBlocks(
+                        tuple(write_block(task.folders, f"{name}-{part}", rows) for part, rows in enumerate(parts)),
+                        write_block(task.folders, f"{name}-whole", thin(frame, form.progress)),
+                        frame.height,
+                    )
+
+    def _processor(self, task: Task) -> LocalProcessor:
+        state, processor = self._kernels.pop((task.segment, task.part), (None, None))
+        if processor is not None and state == task.state:
+            return processor
+        segment = self._segments[task.segment]
+        processor = LocalProcessor(self._typed, self._statics, segment.boxes, ranked=segment.spread == "keys")
+        if task.state is not None:
+            processor.restore(self._states.read(task.state))
+        return processor
+
+    def _written(self, task: Task, producer: Producer, train: Train) -> FromBlocks:
+        block = write_block(task.folders, _name(task, producer), train.frame)
+        return FromBlocks((block,), train.ranks > 0, None, train.arrival_us)
+
+
+def _name(task: Task, producer: Producer) -> str:
+    return f"{task.step}-{task.segment}-{task.part}-{producer}"
+
+
+def _opened(cargo: Cargo) -> Train:
+    if isinstance(cargo, FromFile):
+        return _from_file(cargo)
+    if isinstance(cargo, FromSplit):
+        own = [(read_block(block), offset) for block, offset in cargo.own]
+        return part_train(own, cargo.first, _joined(cargo.whole))
+    return opened(cargo)
+
+
+def opened(cargo: FromBlocks) -> Train:
+    """The train that blocks hold."""
+    frames = [read_block(block) for block in cargo.blocks]
+    if cargo.rows is not None:
+        frames = [frame[slice(*cargo.rows)] for frame in frames]
+    return Train(assembled(frames, ranked=cargo.ranked), cargo.arrival_us)
+
+
+def _joined(blocks: tuple[Block, ...]) -> pl.DataFrame:
+    return pl.concat([read_block(block) for block in blocks], rechunk=True)
+
+
+def _from_file(cargo: FromFile) -> Train:
+    orders, clocks = None, None
+    if cargo.numbering is not None:
+        numbering = read_block(cargo.numbering).slice(cargo.offset, cargo.stop - cargo.start)
+        orders, clocks = (numbering.get_column(name).to_numpy() for name in (ORDER, CLOCK))
+    rows = FileRows(
+        cargo.file,
+        cargo.start,
+        cargo.stop,
+        cargo.first,
+        cargo.clock if clocks is None else clocks,
+        None if orders is None else orders >> 1,
+        cargo.bare,
+    )
+    return rows.open()

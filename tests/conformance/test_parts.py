@@ -1,0 +1,16 @@
+"""A network spread over parts, as a cluster would do it, gives the same output: every case of every box."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.cases import Case, check_engine
+from conformance.test_snapshots import CASES
+
+__all__ = ["CASES"]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 3, None])
+def test_spread(case: Case, size: int | None, parts: int) -> None:
+    check_engine(case, size, parts=parts)
