@@ -4,8 +4,9 @@ AuroraError
 ├── NetworkError       a network document or model that is not valid; carries all its problems
 ├── ExpressionError    an expression that does not parse or type; carries its problems
 ├── InputError         a file or option that cannot be used
-├── StateError         a snapshot that does not fit the kernel it is restored into
-└── UserCodeError      an operator's function, aggregate or box that raised
+├── StateError         stored state that is harmed, in use, or does not fit what it should be restored into
+├── UserCodeError      an operator's function, aggregate or box that raised
+└── SparkLostError     the Spark session ended in the middle of a run
 """
 
 from __future__ import annotations
@@ -110,11 +111,15 @@ class InputError(AuroraError):
 
 
 class StateError(AuroraError):
-    """A snapshot does not fit the kernel it should be restored into."""
+    """Stored state is harmed, in use, or does not fit what it should be restored into."""
 
 
 class UserCodeError(AuroraError):
     """Code that the operator registered raised; the message names the box and the code."""
+
+
+class SparkLostError(AuroraError):
+    """The Spark session ended in the middle of a run."""
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -138,6 +138,8 @@ class StepProcessor:
         return list(dict.fromkeys(self._segments[task.segment].name for task in tasks))
 
     def _take(self, outcomes: Sequence[Outcome], step: _Step, costs: dict[str, BoxCost]) -> None:
+        # Slices stand in the order of the stream, whichever was done first.
+        outcomes = sorted(outcomes, key=lambda outcome: (outcome.segment, outcome.part))
         for outcome in outcomes:
             step.note(outcome)
         for outcome in outcomes:

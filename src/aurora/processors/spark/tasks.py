@@ -1,0 +1,44 @@
+"""What a Spark task does: it takes its bundle of our tasks from the job's description, and answers with outcomes."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+from collections.abc import Iterable, Iterator
+
+from pyspark import TaskContext, cloudpickle
+
+from aurora.processors.steps.task import Outcome, Program, Task
+from aurora.processors.steps.worker import Worker
+from aurora.storage.folder import open_folder
+
+BUNDLE = "aurora.bundle."
+"""The job's local property that has a task's bundle, with the number of the partition."""
+
+_WORKERS: dict[tuple[str, str], Worker] = {}
+"""The program that this process runs, by folder and name."""
+
+
+def packed_bundle(folder: str, program: str, tasks: list[Task]) -> str:
+    return base64.b64encode(pickle.dumps((folder, program, tasks), pickle.HIGHEST_PROTOCOL)).decode()
+
+
+def packed_program(program: Program) -> bytes:
+    """With the operator's code by value where it is defined in a script or a notebook."""
+    packed: bytes = cloudpickle.dumps(program)
+    return packed
+
+
+def run_bundle(partition: int, _: Iterable[int]) -> Iterator[bytes]:
+    """Runs in Spark's Python workers. They live on between tasks, and so do the kernels."""
+    context = TaskContext.get()
+    assert context is not None
+    text = context.getLocalProperty(f"{BUNDLE}{partition}")
+    assert text is not None
+    folder, name, tasks = pickle.loads(base64.b64decode(text))
+    worker = _WORKERS.get((folder, name))
+    if worker is None:
+        _WORKERS.clear()
+        worker = _WORKERS[folder, name] = Worker(pickle.loads(open_folder(folder).read(name)))
+    outcomes: list[Outcome] = [worker.run(task) for task in tasks]
+    yield pickle.dumps(outcomes, pickle.HIGHEST_PROTOCOL)
