@@ -11,6 +11,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from aurora.connectors.frames import FrameSource
+from aurora.connectors.source import LiveSink
 from aurora.engine import Run, RunStatistics
 from aurora.model import loads, typecheck
 from aurora.model.typed import TypedNetwork
@@ -146,7 +147,7 @@ class GeneratedSource:
         pass
 
 
-class MemorySink:
+class MemorySink(LiveSink):
     """Keeps the answer, or only counts it."""
 
     def __init__(self, *, keep: bool = True) -> None:
@@ -158,9 +159,6 @@ class MemorySink:
         self.tuples += frame.height
         if self._keep:
             self._frames.append(frame)
-
-    def close(self) -> None:
-        pass
 
     def frame(self) -> pl.DataFrame:
         return pl.concat(self._frames)

@@ -20,8 +20,10 @@ from rich.table import Table
 
 from aurora.connectors.files import open_source
 from aurora.connectors.rejected import Rejected
+from aurora.connectors.source import LiveSink
 from aurora.drawing import draw
 from aurora.engine import Run, RunStatistics
+from aurora.engine.workplace import DEFAULT_MASTER, ProcessorName, Workplace
 from aurora.model import Network, load, typecheck
 from case_studies.feed_alarms.generate import OPENING_BELL, STREAMS, Plan, add_options, plan_of, write
 
@@ -76,7 +78,7 @@ def _line(output: str, row: dict[str, object]) -> str:
 
 
 @dataclass
-class AlarmSink:
+class AlarmSink(LiveSink):
     """An output: shows its alarms and remembers what the summary needs."""
 
     name: str
@@ -92,9 +94,6 @@ class AlarmSink:
         self.first = self.first or frame["due"][0]
         self.last = frame["due"][-1]
         self.screen.show(self.name, frame)
-
-    def close(self) -> None:
-        pass
 
 
 def bar(console: Console) -> Progress:
@@ -124,9 +123,10 @@ def make_feed(console: Console, plan: Plan, folder: Path) -> dict[str, Path]:
 
 
 def run(
-    console: Console, network: Network, files: dict[str, Path], train: int
+    console: Console, network: Network, files: dict[str, Path], train: int | None, workplace: Workplace
 ) -> tuple[RunStatistics, list[AlarmSink]]:
     typed = typecheck(network)
+    processor = workplace.processor(typed, {})
     screen = Screen(console)
     sources = {
         name: open_source(files[name], stream.schema, stream=name, on_reject=_no_bad_rows)
@@ -139,7 +139,8 @@ def run(
         def after_train(_statistics: RunStatistics) -> None:
             progress.update(task, completed=sum(source.fraction() or 0.0 for source in sources.values()))
 
-        statistics = Run(typed, sources, sinks, train=train, clock="time").to_end(on_epoch=after_train)
+        running = Run(typed, sources, sinks, train=train, clock="time", processor=processor)
+        statistics = running.to_end(on_epoch=after_train)
     screen.close()
     return statistics, list(sinks.values())
 
@@ -184,14 +185,22 @@ def main() -> None:
     parser.add_argument(
         "--to", type=Path, default=Path("out/feed_alarms"), help="folder for files (default %(default)s)"
     )
-    parser.add_argument("--train", type=int, default=2_000, help="tuples per train (default %(default)s)")
+    parser.add_argument("--train", type=int, help="tuples per train (default: what suits the processor)")
+    parser.add_argument("--processor", choices=("spark", "local"), default="spark", help="default %(default)s")
+    parser.add_argument("--master", default=DEFAULT_MASTER, help="the Spark master (default %(default)s)")
     options = vars(parser.parse_args())
     console = Console()
     network = load(CASE / "network.yaml")
     console.rule(f"[bold]{network.description}", align="left")
     files = make_feed(console, plan_of(options), options["to"])
     console.print()
-    statistics, sinks = run(console, network, files, options["train"])
+    name: ProcessorName = options["processor"]
+    workplace = Workplace(name, master=options["master"], say=lambda line: console.print(line, style="dim"))
+    try:
+        train = options["train"] or (2_000 if name == "local" else None)
+        statistics, sinks = run(console, network, files, train, workplace)
+    finally:
+        workplace.close()
     console.print()
     console.print(alarm_table(sinks))
     console.print(box_table(network, statistics))

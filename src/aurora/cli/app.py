@@ -64,9 +64,11 @@ def run(
         typer.Option("--output", "-o", metavar="NAME=FILE", help="Where an output goes; - is standard output."),
     ] = None,
     processor: Annotated[
-        str, typer.Option(metavar="local|spark", help="What runs the boxes; spark is not there yet.")
-    ] = "local",
-    master: Annotated[str | None, typer.Option(metavar="URL", help="The Spark cluster; not there yet.")] = None,
+        str, typer.Option(metavar="spark|local", help="What runs the boxes: Spark, or this process alone.")
+    ] = "spark",
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Any Spark master; local[*], this machine, if none is given.")
+    ] = None,
     train: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="The most tuples that are processed in one go.")
     ] = None,
@@ -79,8 +81,15 @@ def run(
     ] = "flush",
     scheduler: Annotated[str, typer.Option(metavar="NAME", help="How the next train is chosen.")] = "fifo",
     state: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where state is kept for recovery; not there yet.")
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Keep state here; the same command given again goes on where the run was killed."
+        ),
     ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="How much memory tuples on their way may take, such as 2GB.")
+    ] = None,
+    ui: Annotated[bool, typer.Option("--ui", help="Show Spark's own page of jobs while the run lasts.")] = False,
     stats: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the statistics of the run as JSON.")] = None,
     rejected: Annotated[
         Path | None,
@@ -107,6 +116,8 @@ def run(
         at_end=at_end,
         scheduler=scheduler,
         state=state,
+        memory=memory,
+        ui=ui,
         stats=stats,
         rejected=rejected,
         functions=tuple(functions or ()),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +18,22 @@ from aurora.cli.interrupt import Interrupt, InterruptibleSource
 from aurora.cli.progress import Meter
 from aurora.cli.summary import show_rejected, show_summary
 from aurora.cli.wiring import Wiring, wire
+from aurora.connectors.bytes_in import STANDARD
 from aurora.connectors.files import open_sink, open_source
 from aurora.connectors.rejected import RejectedWriter
+from aurora.connectors.slices import FileSlices, can_slice
 from aurora.connectors.source import Sink, Source
-from aurora.engine.run import DEFAULT_TRAIN, Run
+from aurora.engine.intake import Input
+from aurora.engine.recovery import Committed, Recovery
+from aurora.engine.run import Run
+from aurora.engine.workplace import DEFAULT_MASTER, Workplace, identity
 from aurora.errors import InputError, did_you_mean
 from aurora.model.check import typecheck
 from aurora.model.document import load
 from aurora.model.typed import TypedNetwork
+from aurora.storage.tiers import parse_bytes
 
-PROCESSORS = ("local", "spark")
+PROCESSORS = ("spark", "local")
 SCHEDULERS = ("fifo",)
 AT_END = ("flush", "hold")
 _STATIC_BATCH_TUPLES = 65_536
@@ -45,7 +52,9 @@ class Request:
     clock: str
     at_end: str
     scheduler: str
-    state: Path | None
+    state: str | None
+    memory: str | None
+    ui: bool
     stats: Path | None
     rejected: Path | None
     functions: tuple[str, ...]
@@ -57,72 +66,140 @@ def run_files(request: Request) -> int:
     _check_options(request)
     import_all(request.functions)
     typed = typecheck(load(request.network))
-    wiring = wire(typed, request.network.parent, request.inputs, request.outputs)
+    wiring = wire(typed, request.network.parent, request.inputs, request.outputs, resumable=request.state is not None)
     _check_clock(request.clock, typed)
-    if len(wiring.unwritten) == len(typed.outputs) and not request.quiet:
-        unwritten = ", ".join(wiring.unwritten) or "there are none"
-        say(f"note: no --output is given; tuples of the outputs ({unwritten}) are counted but not written")
-    timed = [
-        name for name, box in typed.network.boxes.items() if getattr(getattr(box, "window", None), "timeout", None)
-    ]
-    if timed and request.clock == "wall" and not request.quiet:
-        say(
-            f"note: timeouts ({', '.join(timed)}) follow the wall clock, which hardly moves while files are read; "
-            "--clock COLUMN lets a column drive them"
-        )
+    _note_what_may_surprise(request, typed, wiring)
     if request.stats is not None and request.stats.resolve() in [file.resolve() for file in wiring.files]:
         raise InputError(f"--stats {request.stats}: the run reads or writes this file; name another")
-    names = (*wiring.streams, *wiring.statics)
-    folder = wiring.folder if request.rejected is None else None
-    rejected = RejectedWriter(names, folder=folder, file=request.rejected, spare=wiring.files)
     with ExitStack() as stack:
-        stack.callback(rejected.close)
-        interrupt = Interrupt()
-        run, share = _prepared(request, typed, wiring, rejected, interrupt, stack)
-        stopped = _run_to_the_end(run, request, share, interrupt)
+        workplace = Workplace(
+            "local" if request.processor == "local" else "spark",
+            master=request.master or DEFAULT_MASTER,
+            state=request.state,
+            memory=None if request.memory is None else parse_bytes(request.memory),
+            ui=request.ui,
+            say=(lambda line: None) if request.quiet else say,
+        )
+        stack.callback(workplace.close)
+        prepared = prepare(request, typed, wiring, workplace, stack)
+        stopped = _run_to_the_end(prepared, request)
+    statistics, rejected = prepared.run.statistics, prepared.rejected
     for name, count in rejected.counts.items():
-        if name in run.statistics.inputs:
-            run.statistics.inputs[name].rejected = count
+        if name in statistics.inputs:
+            statistics.inputs[name].rejected = count
     if request.stats is not None:
-        text = json.dumps({**run.statistics.to_dict(), "interrupted": stopped}, indent=2)
+        text = json.dumps({**statistics.to_dict(), "interrupted": stopped}, indent=2)
         request.stats.write_text(text + "\n", encoding="utf-8")
     if not request.quiet:
-        show_summary(run.statistics, wiring.outputs, stopped=stopped)
+        show_summary(statistics, wiring.outputs, stopped=stopped)
     show_rejected(rejected)
     return INTERRUPTED if stopped else 0
 
 
-def _prepared(
-    request: Request,
-    typed: TypedNetwork,
-    wiring: Wiring,
-    rejected: RejectedWriter,
-    interrupt: Interrupt,
-    stack: ExitStack,
-) -> tuple[Run, Callable[[], float | None]]:
-    """The run with its files open, and a way to ask which share of the input has been read."""
+def _note_what_may_surprise(request: Request, typed: TypedNetwork, wiring: Wiring) -> None:
+    if request.quiet:
+        return
+    if len(wiring.unwritten) == len(typed.outputs):
+        unwritten = ", ".join(wiring.unwritten) or "there are none"
+        say(f"note: no --output is given; tuples of the outputs ({unwritten}) are counted but not written")
+    timed = [name for name, box in typed.network.boxes.items() if box.keeps_time()]
+    if timed and request.clock == "wall":
+        say(
+            f"note: timeouts ({', '.join(timed)}) follow the wall clock, which hardly moves while files are read; "
+            "--clock COLUMN lets a column drive them"
+        )
 
-    def source(name: str, file: str) -> Source:
-        opened = open_source(file, typed.arcs[name].schema, stream=name, on_reject=rejected)
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run with its files open. ``share`` tells which share of the input has been read."""
+
+    run: Run
+    sinks: Mapping[str, Sink]
+    rejected: RejectedWriter
+    interrupt: Interrupt
+    share: Callable[[], float | None]
+    recovery: Recovery | None
+    staging: Path | None
+
+
+def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Workplace, stack: ExitStack) -> Prepared:
+    """Opens everything, at the place where an earlier run with the same state stopped."""
+    options = {
+        "clock": request.clock,
+        "at_end": request.at_end,
+        "inputs": dict(wiring.streams) | dict(wiring.statics),
+        "outputs": dict(wiring.outputs),
+    }
+    recovery = workplace.recovery(identity(typed.network, options))
+    committed = None if recovery is None else recovery.peek()
+    names = (*wiring.streams, *wiring.statics)
+    folder = wiring.folder if request.rejected is None else None
+    rejected = RejectedWriter(names, folder=folder, file=request.rejected, spare=wiring.files)
+    stack.callback(rejected.close)
+    interrupt = Interrupt()
+
+    def source(name: str, file: str, skip: int = 0) -> Source:
+        opened = open_source(file, typed.arcs[name].schema, stream=name, on_reject=rejected, skip=skip)
         stack.callback(opened.close)
         return opened
 
     statics = {name: _whole(source(name, file), typed, name) for name, file in wiring.statics.items()}
-    sources = {name: source(name, file) for name, file in wiring.streams.items()}
-    sinks: dict[str, Sink] = {}
-    for name, file in wiring.outputs.items():
-        sinks[name] = open_sink(file, typed.arcs[typed.outputs[name]].schema)
-        stack.callback(sinks[name].close)
-    clock = None if request.clock == "wall" else request.clock
-    inputs = {name: InterruptibleSource(source, interrupt) for name, source in sources.items()}
-    run = Run(typed, inputs, sinks, statics=statics, train=request.train or DEFAULT_TRAIN, clock=clock)
+    processor = workplace.processor(typed, statics, committed)
+    stack.callback(processor.close)
+    if recovery is not None:
+        committed = recovery.resume(processor)
+        for skipped in recovery.skipped:
+            say(f"note: a commit was harmed and the one before it is used: {skipped}")
+        if committed is not None and not request.quiet:
+            say(f"going on from {request.state}: {committed.position.seq:,} tuples had been taken")
+    read = {} if committed is None else committed.position.read
+    inputs: dict[str, Input] = {}
+    for name, file in wiring.streams.items():
+        schema = typed.arcs[name].schema
+        if request.processor == "spark" and file != STANDARD and can_slice(file, schema):
+            inputs[name] = FileSlices(file, schema)
+        else:
+            inputs[name] = InterruptibleSource(source(name, file, read.get(name, 0)), interrupt)
+    staging = None if request.state is None else Path(request.state, "outputs")
+    sinks = _open_sinks(typed, wiring, committed, staging, stack)
+    run = Run(
+        typed,
+        inputs,
+        sinks,
+        statics=statics,
+        train=request.train,
+        clock=None if request.clock == "wall" else request.clock,
+        processor=processor,
+        recovery=recovery,
+        resumed=committed,
+    )
 
     def share() -> float | None:
-        shares = [source.fraction() for source in sources.values()]
+        shares = [
+            run.statistics.inputs[name].tuples / max(source.rows, 1)
+            if isinstance(source, FileSlices)
+            else source.fraction()
+            for name, source in inputs.items()
+        ]
         known = [share for share in shares if share is not None]
         return sum(known) / len(known) if len(known) == len(shares) and known else None
 
-    return run, share
+    return Prepared(run, sinks, rejected, interrupt, share, recovery, staging)
+
+
+def _open_sinks(
+    typed: TypedNetwork, wiring: Wiring, committed: Committed | None, staging: Path | None, stack: ExitStack
+) -> dict[str, Sink]:
+    sinks: dict[str, Sink] = {}
+    if committed is not None and committed.stage == "finished":
+        return sinks
+    for name, file in wiring.outputs.items():
+        at = None if committed is None else committed.outputs.get(name)
+        sinks[name] = open_sink(file, typed.arcs[typed.outputs[name]].schema, resume=at, staging=staging)
+        # With state, what is not finished is left for the next run; without, the files are as complete as can be.
+        stack.callback(sinks[name].close if staging is None else sinks[name].suspend)
+    return sinks
 
 
 def _whole(source: Source, typed: TypedNetwork, name: str) -> pl.DataFrame:
@@ -131,17 +208,26 @@ def _whole(source: Source, typed: TypedNetwork, name: str) -> pl.DataFrame:
     return pl.concat([empty, *source.batches(_STATIC_BATCH_TUPLES)])
 
 
-def _run_to_the_end(run: Run, request: Request, share: Callable[[], float | None], interrupt: Interrupt) -> bool:
+def _run_to_the_end(prepared: Prepared, request: Request) -> bool:
     """Whether the run was interrupted."""
+    run, interrupt = prepared.run, prepared.interrupt
     with Meter(shown=not request.quiet) as meter, interrupt.handled():
         try:
             for statistics in run.epochs():
-                meter.update(sum(entry.tuples for entry in statistics.inputs.values()), share())
+                meter.update(sum(entry.tuples for entry in statistics.inputs.values()), prepared.share())
                 interrupt.stop_if_asked()
             if request.at_end == "flush":
                 run.flush()
         except KeyboardInterrupt:
+            run.commit()
             return True
+    if prepared.recovery is not None and not run.finished:
+        run.commit("flushed")
+        for sink in prepared.sinks.values():
+            sink.close()
+        run.commit("finished")
+    if prepared.staging is not None:
+        shutil.rmtree(prepared.staging, ignore_errors=True)
     return False
 
 
@@ -149,12 +235,10 @@ def _check_options(request: Request) -> None:
     _check_choice("--processor", request.processor, PROCESSORS)
     _check_choice("--scheduler", request.scheduler, SCHEDULERS)
     _check_choice("--at-end", request.at_end, AT_END)
-    if request.processor == "spark" or request.master is not None:
-        raise InputError(
-            "the Spark processor is not available in this version; leave --processor spark and --master out"
-        )
-    if request.state is not None:
-        raise InputError("--state is not available in this version: state is kept in memory; leave it out")
+    if request.master is not None and request.processor != "spark":
+        raise InputError(f"--master {request.master} is for --processor spark; leave one of them out")
+    if request.memory is not None:
+        parse_bytes(request.memory)
     if request.stats is not None and not request.stats.parent.is_dir():
         raise InputError(f"--stats {request.stats}: there is no folder {request.stats.parent}; give an existing one")
 

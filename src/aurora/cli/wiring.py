@@ -33,8 +33,13 @@ class Wiring:
         return next((Path(file).parent for file in self.outputs.values() if file != STANDARD), Path())
 
 
-def wire(typed: TypedNetwork, folder: Path, inputs: Sequence[str], outputs: Sequence[str]) -> Wiring:
-    """``folder`` is the network document's: files that the document names are relative to it."""
+def wire(
+    typed: TypedNetwork, folder: Path, inputs: Sequence[str], outputs: Sequence[str], *, resumable: bool = False
+) -> Wiring:
+    """``folder`` is the network document's: files that the document names are relative to it.
+
+    What is written to standard output cannot be taken back, so a ``resumable`` run does not write there.
+    """
     network = typed.network
     points = [name for name, point in network.connection_points.items() if point.dangling]
     read = {producer.name for producers in typed.inputs.values() for producer in producers}
@@ -56,7 +61,7 @@ def wire(typed: TypedNetwork, folder: Path, inputs: Sequence[str], outputs: Sequ
         )
     streams = {name: given[name] for name in network.streams}
     chosen = _pairs("--output", "NAME=FILE", outputs, list(network.outputs), "output")
-    if not chosen and len(network.outputs) == 1:
+    if not chosen and len(network.outputs) == 1 and not resumable:
         chosen = dict.fromkeys(network.outputs, STANDARD)
     _check_files(streams | statics, chosen)
     return Wiring(streams, statics, chosen, tuple(name for name in network.outputs if name not in chosen))

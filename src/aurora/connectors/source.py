@@ -40,6 +40,19 @@ class Sink(Protocol):
         """Finishes the file; without it a Parquet or Arrow file cannot be read."""
 
 
+class LiveSink:
+    """Base of sinks that hand tuples on to somebody who looks at once; a later run does not take them back."""
+
+    def position(self, *, durable: bool = False) -> SinkPosition:
+        return 0
+
+    def suspend(self) -> None:
+        """Nothing is left for a later run."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
 def after(frames: Iterable[pl.DataFrame], skip: int, name: str, *, unread: int = 0) -> Iterator[pl.DataFrame]:
     """What follows the first ``skip`` tuples, of which ``unread`` are not among the frames.
 

@@ -44,7 +44,8 @@ class Run:
 
     ``clock`` names the column that drives time; without it time is that of ``wall``. What comes out goes to
     ``outputs``; an output without a sink is only counted. With ``recovery`` the run commits how far it has come, and
-    goes on from ``resumed``, to which processor, sources and sinks have been brought.
+    goes on from ``resumed``, to which processor, sources and sinks have been brought; if that was ``finished`` nothing
+    is left to do.
     """
 
     def __init__(
@@ -78,8 +79,10 @@ class Run:
             outputs={name: OutputStatistics() for name in typed.outputs},
         )
         self._recovery = recovery
+        self._lengths: dict[str, int] = {}
         self._position = Position() if resumed is None else resumed.position
         self._flushed = resumed is not None and resumed.stage != "running"
+        self.finished = resumed is not None and resumed.stage == "finished"
         self._progress = Progress.standing(self._position.seq - 1, self._position.clock if resumed else 0)
         if resumed is not None:
             self.statistics.restore(resumed.statistics)
@@ -137,10 +140,12 @@ class Run:
     def commit(self, stage: Stage = "running") -> None:
         """Makes this the point from which a later run goes on."""
         if self._recovery is not None:
-            outputs = {name: sink.position(durable=True) for name, sink in self._sinks.items()}
+            if stage != "finished":
+                self._lengths = {name: sink.position(durable=True) for name, sink in self._sinks.items()}
             statistics = self.statistics.to_commit()
-            committed = Committed(self._position, outputs, self.processor.checkpoint(), statistics, stage)
+            committed = Committed(self._position, self._lengths, self.processor.checkpoint(), statistics, stage)
             self._recovery.commit(committed, self.processor)
+            self.finished = stage == "finished"
 
     def _execute(self, trains: Mapping[Producer, Train | FileRows], progress: Progress) -> None:
         (result,) = self.processor.run([Execution(self._typed.order, trains, progress)])

@@ -25,7 +25,7 @@ def packed_bundle(folder: str, program: str, tasks: list[Task]) -> str:
 
 def packed_program(program: Program) -> bytes:
     """With the operator's code by value where it is defined in a script or a notebook."""
-    packed: bytes = cloudpickle.dumps(program)
+    packed: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
     return packed
 
 
