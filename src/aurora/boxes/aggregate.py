@@ -27,7 +27,7 @@ from aurora.expressions import Aggregates, Scope, analyse_aggregates
 from aurora.model.box import LATE, OUT, Kernel, Partitioning, box_kind
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
-from aurora.model.train import CLOCK, HIDDEN, NOTHING, ORDER, WHEN, Emission, Ints, Progress, Train
+from aurora.model.train import AT_END, CLOCK, HIDDEN, NOTHING, ORDER, WHEN, Emission, Ints, Progress, Train
 from aurora.model.types import INT, Type
 from aurora.model.window import ARRIVAL_ORDER, Window, check_quantity
 
@@ -248,14 +248,15 @@ class AggregateKernel(BaseKernel):
         when: list[Ints] = []
         if self.ranked:
             when = [rows.hidden(name) for name in WHEN]
-        self._appearance.note(rows.codes, len(self._groups), when, at_end=progress is not None and progress.end)
+        self._appearance.note(rows.codes, len(self._groups), when)
         partials, nulled = self._aggregation.lift(rows.frame, rows.values)
         if isinstance(windows, TupleWindows):
             results = windows.add(rows, partials, progress)
         else:
             results = windows.add(rows, partials, closing or self._by_group(rows), progress)
         if self.ranked and closing is not None and closing.places is not None:
-            when = [closing.places, np.zeros(len(closing.places), np.int64)]
+            at_once = np.zeros(len(closing.places), np.int64)
+            when = [closing.places, at_once, at_once]
         return self._emission(results, late, nulled, when)
 
     def _by_group(self, rows: Rows) -> Closing:
@@ -320,8 +321,8 @@ class AggregateKernel(BaseKernel):
             none = Rows(self._nothing, np.empty(0, np.int64), np.empty(0, numpy_type(self._order)))
             closing = AtEnd.at(progress.end_order, progress.clock)
             results = self._windows.add(none, self._aggregation.nothing, closing, progress)
-            after_all = np.array([np.iinfo(np.int64).max])
-            emissions.append(self._emission(results, Late(keep=False), when=[after_all, after_all]))
+            after_all = [np.array([AT_END])] * len(WHEN)
+            emissions.append(self._emission(results, Late(keep=False), when=after_all))
         return joined(emissions)
 
     def state(self) -> dict[str, pl.DataFrame]:

@@ -51,7 +51,7 @@ class GroupIndex:
 
 
 Moment = tuple[int, int, int]
-"""Whether it was at the end of the input, and when."""
+"""What ``WHEN`` says of a tuple."""
 
 _APPEARANCE = {"rank": pl.Int64(), "moment": pl.List(pl.Int64())}
 
@@ -64,7 +64,7 @@ class Appearance:
         self._known = 0
         self._moments: list[Moment] = []
 
-    def note(self, codes: Ints, groups: int, when: Sequence[Ints] = (), *, at_end: bool = False) -> None:
+    def note(self, codes: Ints, groups: int, when: Sequence[Ints] = ()) -> None:
         """Ranks the groups of these tuples, in the order in which the box took them; there are ``groups`` in all.
 
         ``when`` says of each tuple when it came, for comparison with groups of other parts.
@@ -78,8 +78,7 @@ class Appearance:
             in_order = new[first]
             if when:
                 rows = np.flatnonzero(self._rank[codes] < 0)[first]
-                moments = [np.full(len(rows), at_end), *(moment[rows] for moment in when)]
-                self._moments += zip(*(moment.astype(np.int64).tolist() for moment in moments), strict=True)
+                self._moments += zip(*(moment[rows].tolist() for moment in when), strict=True)
             self._rank[in_order] = self._known + np.arange(len(in_order))
             self._known += len(in_order)
 

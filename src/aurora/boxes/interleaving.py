@@ -31,12 +31,12 @@ class Interleaving:
         # A pair is noted as one number, the place of the row that completed it and the number of the other one.
         self._bits = max(before + len(place) for place, before in zip(self.places, old, strict=True)).bit_length()
 
-    def ranks(self, sides: Sequence[Rows]) -> tuple[Ints, Ints]:
-        """The side of each new row and its place on that side's arc, by place here."""
+    def ranks(self, sides: Sequence[Rows]) -> tuple[Ints, Ints, Ints]:
+        """The side of each new row and its place on that side's arc, by place here, as ranks."""
         on_arc = np.empty(len(self.order), np.int64)
         for place, rows in zip(self.places, sides, strict=True):
             on_arc[place] = rows.places
-        return 1 - self._is_left, on_arc
+        return 1 - self._is_left, on_arc, np.zeros(len(on_arc), np.int64)
 
     def with_old(self, side: int, new: Ints, partner: Ints) -> Ints:
         """Notes pairs of new rows, counted from the first new one, with rows that were there before."""

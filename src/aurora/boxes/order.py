@@ -18,7 +18,7 @@ import polars as pl
 from aurora.boxes.axis import order_values
 from aurora.boxes.groups import grown
 from aurora.boxes.segments import Array, accumulate, sorting, stable_order, starts_of
-from aurora.model.train import CLOCK, ORDER, WHEN, Ints, Part, rows_at, rows_where
+from aurora.model.train import CLOCK, FLUSHED, ORDER, WHEN, Ints, Part, rows_at, rows_where
 
 Bools = npt.NDArray[np.bool_]
 _SERIAL = "__serial"
@@ -79,8 +79,9 @@ class Rows:
         let_go = self.released(np.full(size, order), np.full(size, clock), np.arange(size))
         if not self.ranked:
             return let_go
-        when = pl.Series(WHEN[0], sortable(self.values)), self.frame.get_column(WHEN[0]).alias(WHEN[1])
-        return Rows(let_go.frame.with_columns(when), self.codes, self.values, let_go.place)
+        when = np.full(size, FLUSHED), sortable(self.values), self.hidden(WHEN[0])
+        ranks = (pl.Series(name, rank, pl.Int64) for name, rank in zip(WHEN, when, strict=True))
+        return Rows(let_go.frame.with_columns(ranks), self.codes, self.values, let_go.place)
 
     def to_frame(self) -> pl.DataFrame:
         return self.frame.with_columns(pl.Series("__code", self.codes), pl.Series("__value", self.values))

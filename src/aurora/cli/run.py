@@ -31,6 +31,7 @@ from aurora.errors import InputError, did_you_mean
 from aurora.model.check import typecheck
 from aurora.model.document import load
 from aurora.model.typed import TypedNetwork
+from aurora.processors.local import LocalProcessor
 from aurora.storage.tiers import parse_bytes
 
 PROCESSORS = ("spark", "local")
@@ -133,6 +134,7 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
     }
     recovery = workplace.recovery(identity(typed.network, options))
     committed = None if recovery is None else recovery.peek()
+    finished = committed is not None and committed.stage == "finished"
     names = (*wiring.streams, *wiring.statics)
     folder = wiring.folder if request.rejected is None else None
     rejected = RejectedWriter(names, folder=folder, file=request.rejected, spare=wiring.files)
@@ -145,9 +147,12 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
         return opened
 
     statics = {name: _whole(source(name, file), typed, name) for name, file in wiring.statics.items()}
-    processor = workplace.processor(typed, statics, committed)
+    # A run that is finished needs nobody to run boxes.
+    processor = LocalProcessor(typed, statics) if finished else workplace.processor(typed, statics, committed)
     stack.callback(processor.close)
-    if recovery is not None:
+    if finished:
+        say(f"note: this run is finished already, according to {request.state}; its outputs are left as they are")
+    elif recovery is not None:
         committed = recovery.resume(processor)
         for skipped in recovery.skipped:
             say(f"note: a commit was harmed and the one before it is used: {skipped}")

@@ -119,7 +119,7 @@ class Workplace:
     @property
     def spark_log(self) -> Path:
         folder = self._state if self._state is not None and "://" not in self._state else tempfile.gettempdir()
-        return Path(folder, f"spark-{os.getpid()}.log")
+        return Path(folder, "spark.log" if self._state is not None else f"aurora-spark-{os.getpid()}.log")
 
     def close(self) -> None:
         if self._session is not None:

@@ -27,11 +27,16 @@ ORDER = "__order"
 CLOCK = "__clock"
 ARRIVAL = "__arrival"
 HIDDEN = (ORDER, CLOCK, ARRIVAL)
-RANKS = ("__rank0", "__rank1", "__rank2", "__rank3", "__rank4", "__rank5")
+RANKS = ("__rank0", "__rank1", "__rank2", "__rank3", "__rank4", "__rank5", "__rank6")
 """Where a stream is split over workers its tuples carry the first of these too: they say who goes first among tuples
-with the same ``__order`` and ``__clock``, whichever worker they come from. The first two say when, by the place on the
-arc of the tuple that made it come out; the others tell apart what came out at once."""
-WHEN = RANKS[:2]
+with the same ``__order`` and ``__clock``, whichever worker they come from. The first three say when: by the place on
+the arc of the tuple that made it come out; the others tell apart what came out at once."""
+WHEN = RANKS[:3]
+AT_END = np.iinfo(np.int64).max
+"""For a place: after all places. What a box still holds at the end comes out behind what it makes of what the boxes
+before it held."""
+FLUSHED = AT_END - 1
+"""For a place: what leaves a buffer at the end, one tuple after the other, before what then is closed at once."""
 _HIDDEN_TYPES = {name: pl.Int64() for name in HIDDEN}
 
 

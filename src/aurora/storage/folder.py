@@ -47,6 +47,9 @@ class Folder(Protocol):
     def write(self, name: str, data: Data, *, durable: bool = False) -> int:
         """Puts a file there, in place of any that has the name; returns its size in bytes."""
 
+    def secure(self, names: Sequence[str]) -> None:
+        """Makes files durable that were not written so."""
+
     def read(self, name: str) -> pa.Buffer:
         """The file's bytes; FileNotFoundError if there is none."""
 
@@ -97,6 +100,13 @@ class LocalFolder:
             if durable:
                 self._sync_folders(target.parent)
         return written
+
+    def secure(self, names: Sequence[str]) -> None:
+        with _reported("secure", ", ".join(names), self.address):
+            for name in names:
+                _sync(self.path / _checked(name))
+            for parent in {(self.path / name).parent for name in names}:
+                self._sync_folders(parent)
 
     def _write_new(self, path: Path, parts: Sequence[Piece], durable: bool) -> int:
         try:
@@ -243,6 +253,9 @@ class RemoteFolder:
             self.filesystem.delete_file(target)
             self.filesystem.move(source, target)
 
+    def secure(self, names: Sequence[str]) -> None:
+        """Nothing is to be done: such stores keep what they have taken."""
+
     def read(self, name: str) -> pa.Buffer:
         with (
             _reported("read", name, self.address),
@@ -336,8 +349,11 @@ def _temporary() -> str:
 
 
 def _sync_folder(path: Path) -> None:
-    if sys.platform == "win32":
-        return
+    if sys.platform != "win32":
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)

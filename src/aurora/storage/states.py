@@ -83,6 +83,10 @@ class StateStore:
             raise StateError(f"{what} is of another step: it stands for {found_mark!r}, and {mark!r} is wanted")
         return states
 
+    def secure(self, names: Collection[str]) -> None:
+        """Makes states durable that were written by those who do not wait for the disk."""
+        self.folder.secure([f"{STATES}/{name}" for name in names])
+
     def retain(self, names: Collection[str]) -> None:
         """Deletes every state that is not named."""
         wanted = {f"{STATES}/{name}" for name in names}

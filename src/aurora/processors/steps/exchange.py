@@ -90,7 +90,8 @@ def part_train(frames: Sequence[tuple[pl.DataFrame, int]], first: int, whole: pl
     """One part of an arc's train, from the blocks of those who split it; each with the place of its first row."""
     places = np.concatenate([frame.get_column(PLACE).to_numpy() + offset for frame, offset in frames])
     frame = pl.concat([frame.drop(PLACE) for frame, _ in frames], rechunk=True)
-    when = (places + first, np.zeros(frame.height, np.int64))
+    at_once = np.zeros(frame.height, np.int64)
+    when = (places + first, at_once, at_once)
     ranks = [pl.Series(name, rank) for name, rank in zip(WHEN, when, strict=True)]
     return Train(frame.hstack(ranks), part=Part(places, first, whole))
 

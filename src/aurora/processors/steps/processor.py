@@ -91,7 +91,9 @@ class StepProcessor:
         self._typed = typed
         self._runner = runner
         self._blocks = blocks
-        self._states = StateStore(open_folder(states), durable=durable)
+        self._states = StateStore(open_folder(states), durable=False)
+        self._durable = durable
+        self._secured: set[str] = set()
         self._parts = runner.slots if parts is None else parts
         self._segments = segments(typed, self._parts)
         self._program = Program(
@@ -99,7 +101,6 @@ class StepProcessor:
             typed.network,
             self._parts,
             states,
-            durable,
             statics or {},
             dict(registry.FUNCTIONS),
             dict(registry.AGGREGATES),
@@ -156,6 +157,10 @@ class StepProcessor:
             self._predicted[outcome.segment, outcome.part] = outcome.seconds
 
     def checkpoint(self) -> dict[str, Any]:
+        if self._durable:
+            # Tasks do not wait for the disk; only what a commit names must be there for good.
+            self._states.secure(set(self._latest.values()) - self._secured)
+            self._secured = set(self._latest.values())
         return {
             "parts": self._parts,
             "step": self._step,

@@ -30,7 +30,6 @@ class Program:
     network: Network
     parts: int
     states: str
-    durable: bool
     statics: Mapping[str, pl.DataFrame]
     functions: Mapping[str, UserFunction]
     aggregates: Mapping[str, UserAggregate]

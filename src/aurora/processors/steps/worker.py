@@ -47,7 +47,7 @@ class Worker:
         self._parts = program.parts
         self._segments = segments(self._typed, program.parts)
         self._statics = program.statics
-        self._states = StateStore(open_folder(program.states), durable=program.durable)
+        self._states = StateStore(open_folder(program.states), durable=False)
         self._kernels: dict[tuple[int, int], tuple[str | None, LocalProcessor]] = {}
 
     def run(self, task: Task) -> Outcome:
