@@ -66,15 +66,14 @@ def one(*rows: tuple[Any, ...]) -> dict[str, list[tuple[Any, ...]]]:
     return {"s": list(rows)}
 
 
-def check_engine(case: Case, train: int | None, snapshot_at: int | None = None, parts: int | None = None) -> None:
+def check_engine(case: Case, train: int | None, **how: Any) -> None:
     result = run_rows(
         case.document(),
         case.inputs(),
         clock="at",
         train=train,
         at_end=case.at_end,
-        snapshot_at=snapshot_at,
-        parts=parts,
+        **how,
     )
     for arc, expected in case.expected.items():
         frame = result.outputs[_output(arc)]

@@ -10,7 +10,8 @@ from conformance.test_snapshots import CASES
 __all__ = ["CASES"]
 
 
-@pytest.mark.parametrize("parts", [1, 2, 3])
+@pytest.mark.parametrize(("parts", "most_readers"), [(1, 4), (2, 4), (2, 0), (3, 0)])
 @pytest.mark.parametrize("size", [1, 3, None])
-def test_spread(case: Case, size: int | None, parts: int) -> None:
-    check_engine(case, size, parts=parts)
+def test_spread(case: Case, size: int | None, parts: int, most_readers: int) -> None:
+    """Parts read whole streams, or streams are split for them."""
+    check_engine(case, size, parts=parts, most_readers=most_readers)

@@ -17,7 +17,7 @@ from aurora.model.document import loads
 from aurora.model.network import Network
 from aurora.model.typed import TypedNetwork
 from aurora.processors.plan import Processor
-from aurora.processors.steps.processor import InlineRunner, StepProcessor
+from aurora.processors.steps.processor import MOST_READERS, InlineRunner, StepProcessor
 from aurora.storage.blocks import BlockStore
 
 
@@ -31,12 +31,14 @@ def run_rows(
     snapshot_at: int | None = None,
     wall: Clock | None = None,
     parts: int | None = None,
+    most_readers: int = MOST_READERS,
 ) -> RunResult:
     """Runs a network (a model, a document, or YAML text) over rows and gives back everything it put out.
 
     Without a clock column time stands still, at zero, unless ``wall`` is given. With ``snapshot_at``, after so many
     trains every kernel's state is moved into a fresh kernel, which must not change anything. With ``parts`` the
-    network is spread over so many parts, as a cluster would do it, which must not change anything either.
+    network is spread over so many parts, as a cluster would do it, which must not change anything either; if these
+    are more than ``most_readers``, streams are split first.
     """
     if isinstance(network, str):
         network = loads(network)
@@ -58,13 +60,13 @@ def run_rows(
             at_end=at_end,
             wall=wall or ManualClock(),
             on_epoch=move_state,
-            processor=None if parts is None else _spread(parts, folder),
+            processor=None if parts is None else _spread(parts, most_readers, folder),
         )
 
 
-def _spread(parts: int, folder: str) -> ProcessorMaker:
+def _spread(parts: int, most_readers: int, folder: str) -> ProcessorMaker:
     def make(typed: TypedNetwork, statics: Mapping[str, pl.DataFrame]) -> Processor:
         blocks = BlockStore(None, folder, 0)
-        return StepProcessor(typed, InlineRunner(parts), blocks, folder, statics=statics)
+        return StepProcessor(typed, InlineRunner(parts), blocks, folder, statics=statics, most_readers=most_readers)
 
     return make

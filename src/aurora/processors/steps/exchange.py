@@ -12,6 +12,7 @@ import polars as pl
 from aurora.boxes.coding import words
 from aurora.boxes.segments import sorting
 from aurora.model.train import ARRIVAL, CLOCK, HIDDEN, ORDER, RANKS, WHEN, Ints, Part, Train, rows_at, rows_where
+from aurora.scheduler.segments import Split
 
 PLACE = "__place"
 """In the blocks of parts: the row among those that were split together."""
@@ -94,6 +95,13 @@ def part_train(frames: Sequence[tuple[pl.DataFrame, int]], first: int, whole: pl
     when = (places + first, at_once, at_once)
     ranks = [pl.Series(name, rank) for name, rank in zip(WHEN, when, strict=True)]
     return Train(frame.hstack(ranks), part=Part(places, first, whole))
+
+
+def shared_part(frame: pl.DataFrame, form: Split, part: int, parts: int, first: int) -> Train:
+    """One part of an arc's train, picked from all of it."""
+    own = np.flatnonzero(part_numbers(frame, form.keys, parts) == part)
+    picked = rows_at(frame, own).with_columns(pl.Series(PLACE, own))
+    return part_train([(picked, 0)], first, thin(frame, form.progress))
 
 
 def assembled(frames: Sequence[pl.DataFrame], *, ranked: bool) -> pl.DataFrame:

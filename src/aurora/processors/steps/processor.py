@@ -22,6 +22,7 @@ from aurora.processors.steps.task import (
     Cargo,
     FromBlocks,
     FromFile,
+    FromShare,
     FromSplit,
     Outcome,
     Program,
@@ -34,6 +35,9 @@ from aurora.scheduler.segments import Segment, Split, segments
 from aurora.storage.blocks import Block, BlockStore, write_block
 from aurora.storage.folder import open_folder
 from aurora.storage.states import StateStore
+
+MOST_READERS = 4
+"""Up to so many parts each reads a whole stream and picks its keys; with more, the stream is split first."""
 
 
 class Runner(Protocol):
@@ -73,6 +77,8 @@ class InlineRunner:
 class StepProcessor:
     """Runs a network's segments level by level; ``parts`` is how many parts keyed segments have.
 
+    Up to ``most_readers`` parts read whole streams themselves.
+
     Tuples go through ``blocks``; ``states`` is the address of the folder where state is stored after every step.
     """
 
@@ -85,6 +91,7 @@ class StepProcessor:
         *,
         statics: Mapping[str, pl.DataFrame] | None = None,
         parts: int | None = None,
+        most_readers: int = MOST_READERS,
         durable: bool = False,
     ) -> None:
         self.kind = runner.kind
@@ -95,6 +102,7 @@ class StepProcessor:
         self._durable = durable
         self._secured: set[str] = set()
         self._parts = runner.slots if parts is None else parts
+        self._shares = self._parts <= most_readers
         self._segments = segments(typed, self._parts)
         self._program = Program(
             uuid.uuid4().hex[:12],
@@ -200,6 +208,7 @@ class _Step:
         self._pushed: dict[Producer, FromBlocks] = {}
         self._pulled: dict[Producer, tuple[FileRows, Block | None]] = {}
         self._firsts: dict[Producer, int] = {}
+        self._shares = {p for segment in processor._segments if self._shared(segment) for p in segment.reads}
         self.blocks: list[Block] = []
         self._folders = processor._blocks.folders(sum(map(_size, execution.trains.values())))
         for producer, train in execution.trains.items():
@@ -267,14 +276,21 @@ class _Step:
                 self._word,
                 self._processor._latest.get((number, part)),
                 self._folders,
+                splits=not self._shared(segment),
             )
             for part, load in enumerate(loads)
             if load or due
         ]
 
+    def _shared(self, segment: Segment) -> bool:
+        """Whether who reads a stream by key takes all of it, which is quicker than an exchange for few parts."""
+        return segment.spread == "slices" and not segment.boxes and self._processor._shares
+
     def _slices(self, segment: Segment) -> list[dict[Producer, Cargo]]:
         """The one stream that a segment reads in slices, cut for every worker."""
         (producer,) = segment.reads
+        if self._shared(segment) and not segment.writes:
+            return []
         count = self._processor._parts if segment.boxes or producer in self._pulled else 1
         if producer in self._pulled:
             rows, numbering = self._pulled[producer]
@@ -289,6 +305,13 @@ class _Step:
         cargo: dict[Producer, Cargo] = {}
         for producer, form in segment.reads.items():
             assert isinstance(form, Split)
+            if producer in self._shares:
+                source = self._whole(producer)
+                if isinstance(source, FromFile | FromBlocks):
+                    rows = len(self._execution.trains[producer])
+                    first = self._first(producer, rows)
+                    cargo[producer] = FromShare(source, form, part, self._processor._parts, first)
+                continue
             made = self._splits.get((producer, form.keys))
             if made:
                 offsets = np.cumsum([0, *(some.rows for some in made)])

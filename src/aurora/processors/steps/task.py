@@ -15,7 +15,7 @@ from aurora.model.network import Network
 from aurora.model.train import CLOCK, Progress
 from aurora.model.typed import Producer
 from aurora.processors.plan import BoxCost, Readable
-from aurora.scheduler.segments import Keys
+from aurora.scheduler.segments import Keys, Split
 from aurora.storage.blocks import Block, read_block
 
 
@@ -69,7 +69,18 @@ class FromSplit:
     first: int
 
 
-Cargo: TypeAlias = FromFile | FromBlocks | FromSplit
+@dataclass(frozen=True)
+class FromShare:
+    """One part of an arc that nobody has split: the worker takes all of it and picks the rows of its keys."""
+
+    source: FromFile | FromBlocks
+    split: Split
+    part: int
+    parts: int
+    first: int
+
+
+Cargo: TypeAlias = FromFile | FromBlocks | FromSplit | FromShare
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,10 @@ class Word:
 
 @dataclass(frozen=True)
 class Task:
-    """One part of one segment in one step. Doing it twice does no harm: it writes the same under the same names."""
+    """One part of one segment in one step. Doing it twice does no harm: it writes the same under the same names.
+
+    ``splits`` False: those who read what is split take it themselves.
+    """
 
     segment: int
     part: int
@@ -102,6 +116,7 @@ class Task:
     progress: Word
     state: str | None
     folders: tuple[str, ...]
+    splits: bool = True
 
 
 @dataclass(frozen=True)

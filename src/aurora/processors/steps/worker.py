@@ -17,12 +17,13 @@ from aurora.model.train import CLOCK, ORDER, Train
 from aurora.model.typed import Producer
 from aurora.processors.local import LocalProcessor
 from aurora.processors.plan import Execution, FileRows
-from aurora.processors.steps.exchange import assembled, part_train, split, thin
+from aurora.processors.steps.exchange import assembled, part_train, shared_part, split, thin
 from aurora.processors.steps.task import (
     Cargo,
     Failure,
     FromBlocks,
     FromFile,
+    FromShare,
     FromSplit,
     Outcome,
     Program,
@@ -80,7 +81,7 @@ class Worker:
             if producer in trains:
                 outcome.written[producer] = self._written(task, producer, trains[producer])
         for producer, forms in segment.splits.items():
-            if producer in trains:
+            if producer in trains and task.splits:
                 for number, form in enumerate(forms):
                     name = f"{_name(task, producer)}-{number}"
                     frame = trains[producer].frame
@@ -113,6 +114,8 @@ def _name(task: Task, producer: Producer) -> str:
 def _opened(cargo: Cargo) -> Train:
     if isinstance(cargo, FromFile):
         return _from_file(cargo)
+    if isinstance(cargo, FromShare):
+        return shared_part(_opened(cargo.source).frame, cargo.split, cargo.part, cargo.parts, cargo.first)
     if isinstance(cargo, FromSplit):
         own = [(read_block(block), offset) for block, offset in cargo.own]
         return part_train(own, cargo.first, _joined(cargo.whole))
