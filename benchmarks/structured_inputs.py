@@ -13,12 +13,13 @@ FILE_ROWS = 250_000
 """A micro-batch is a number of whole files, so it can be any multiple of this."""
 
 ROW_GROUP_ROWS = 125_000
-FIRST_FILE_S = 1_700_000_000
+
+_FIRST_FILE_S = 1_700_000_000
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """A folder of files per stream, and how many rows a file has at most."""
+    """A folder of files per stream; every file but a stream's last has ``file_rows`` rows."""
 
     ticks: Path
     left: Path
@@ -33,15 +34,15 @@ class Inputs:
 def write_inputs(folder: Path, data: pl.DataFrame, file_rows: int = FILE_ROWS) -> Inputs:
     """All ticks; and for the join the even and the odd positions of their first two fifths.
 
-    Spark takes files in the order of their times, and files of one millisecond in any. So each gets a time of its own.
+    Spark takes files by their times, and files of one millisecond in any order. So each gets a time of its own.
     """
     part = data.head(data.height * 2 // 5)
     frames = {"ticks": data, "left": part.gather_every(2), "right": part.gather_every(2, 1)}
     for name, frame in frames.items():
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name).mkdir(parents=True)
         for number, start in enumerate(range(0, frame.height, file_rows)):
             path = folder / name / f"part-{number:05}.parquet"
             table = frame.slice(start, file_rows).to_arrow(compat_level=pl.CompatLevel.oldest())
             pq.write_table(table, path, row_group_size=ROW_GROUP_ROWS)
-            os.utime(path, (FIRST_FILE_S + number, FIRST_FILE_S + number))
+            os.utime(path, (_FIRST_FILE_S + number, _FIRST_FILE_S + number))
     return Inputs(folder / "ticks", folder / "left", folder / "right", file_rows)

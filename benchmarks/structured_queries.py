@@ -1,28 +1,30 @@
-"""The five queries of the benchmarks as they are written by hand for Structured Streaming."""
+"""The benchmarks' queries as one writes them by hand for Structured Streaming, each in the fastest form that was found.
+
+Their answers are those of ``ticks.py``, except that windows stay open, and so unseen, until the watermark passes their end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 WATERMARK = "1 second"
-WIDTH_US = 250_000
+
+BUCKET_US = 250_000
 WITHIN_US = 50_000
-PAIRS = "ticker string, gap bigint, wide boolean"
 
 Streams = Mapping[str, DataFrame]
 
 
 def q1(streams: Streams) -> DataFrame:
-    ticks = streams["ticks"]
-    return ticks.where("price > 50").withColumn("notional", f.col("price") * f.col("volume"))
+    """Filter and map."""
+    return streams["ticks"].where("price > 50").withColumn("notional", f.expr("price * volume"))
 
 
 def q2(streams: Streams) -> DataFrame:
+    """Count, average and maximum per ticker over tumbling seconds."""
     return (
         streams["ticks"]
         .withWatermark("ts", WATERMARK)
@@ -33,7 +35,7 @@ def q2(streams: Streams) -> DataFrame:
 
 
 def q3(streams: Streams) -> DataFrame:
-    """Panes of 10 s first: otherwise every tick would be copied into the six windows that it belongs to."""
+    """Average per ticker over 60 s advancing 10 s: panes first, or every tick would be copied into six windows."""
     panes = (
         streams["ticks"]
         .withWatermark("ts", WATERMARK)
@@ -47,43 +49,30 @@ def q3(streams: Streams) -> DataFrame:
     )
 
 
-def q4(streams: Streams) -> DataFrame:
-    keyed = streams["ticks"].select("ticker", f.unix_micros("ts").alias("at")).groupBy("ticker")
-    return keyed.applyInPandasWithState(
-        _pairs, PAIRS, "at bigint", "append", GroupStateTimeout.NoTimeout
-    )
-
-
-def _pairs(key: Any, frames: Iterator[Any], state: GroupState) -> Iterator[Any]:
-    last = state.get[0] if state.exists else None
-    for frame in frames:
-        at = frame["at"]
-        before = at.shift(1)
-        if last is not None:
-            before.iloc[0] = last
-        gap = at - before
-        last = int(at.iloc[-1])
-        out = frame[["ticker"]].assign(gap=gap, wide=gap > 100_000)
-        yield out[gap.notna()]
-    state.update((last,))
-
-
 def q5(streams: Streams) -> DataFrame:
-    def side(name: str) -> DataFrame:
-        stamp = f"{name}_ts"
-        renamed = streams[name].select("ticker", f.col("price").alias(f"{name}_price"), f.col("ts").alias(stamp))
-        return renamed.withWatermark(stamp, WATERMARK)
+    """Pairs of the same ticker at most 50 ms apart, as a join of two streams.
 
-    left = side("left").withColumn("bucket", f.expr(f"unix_micros(left_ts) div {WIDTH_US}"))
-    low, high = (f.expr(f"(unix_micros(right_ts) {s} {WITHIN_US}) div {WIDTH_US}") for s in "-+")
-    right = side("right").withColumn("bucket", f.explode(f.array_distinct(f.array(low, high))))
-    near = f.expr(
-        f"left_ts >= right_ts - interval {WITHIN_US} microseconds and left_ts <= right_ts + interval {WITHIN_US} microseconds"
+    Spark finds partners by equal keys only. So time buckets are part of the key, and a right tuple stands in every
+    bucket that its 50 ms to either side touch. The exact condition is also what lets Spark forget old tuples.
+    """
+    left = _side(streams, "left").withColumn("bucket", _bucket("left_ts", 0))
+    low, high = _bucket("right_ts", -WITHIN_US), _bucket("right_ts", WITHIN_US)
+    right = _side(streams, "right").withColumn("bucket", f.explode(f.array_distinct(f.array(low, high))))
+    within = f.expr(
+        f"left_ts >= right_ts - interval {WITHIN_US} microseconds "
+        f"and left_ts <= right_ts + interval {WITHIN_US} microseconds"
     )
     same = (left["ticker"] == right["ticker"]) & (left["bucket"] == right["bucket"])
-    return left.join(right, same & near).select(
-        left["ticker"], "left_price", "left_ts", "right_price", "right_ts"
-    )
+    return left.join(right, same & within).select(left["ticker"], "left_price", "left_ts", "right_price", "right_ts")
 
 
-QUERIES: dict[str, Callable[[Streams], DataFrame]] = {"Q1": q1, "Q2": q2, "Q3": q3, "Q4": q4, "Q5": q5}
+def _side(streams: Streams, name: str) -> DataFrame:
+    columns = ["ticker", f.col("price").alias(f"{name}_price"), f.col("ts").alias(f"{name}_ts")]
+    return streams[name].select(*columns).withWatermark(f"{name}_ts", WATERMARK)
+
+
+def _bucket(stamp: str, shift_us: int) -> Column:
+    return f.expr(f"(unix_micros({stamp}) + {shift_us}) div {BUCKET_US}")
+
+
+QUERIES: dict[str, Callable[[Streams], DataFrame]] = {"Q1": q1, "Q2": q2, "Q3": q3, "Q5": q5}

@@ -12,7 +12,9 @@ and run it.
 
 import aurora.boxes  # noqa: F401  (puts the kinds of box on their list)
 from aurora.boxes.python import python_box
+from aurora.boxes.spark import spark_box
 from aurora.drawing import draw
+from aurora.engine.engine import Engine
 from aurora.engine.in_memory import RunResult, run
 from aurora.engine.statistics import RunStatistics
 from aurora.errors import (
@@ -39,6 +41,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Arc",
     "AuroraError",
+    "Engine",
     "ExpressionError",
     "InputError",
     "Network",
@@ -63,6 +66,7 @@ __all__ = [
     "register_function",
     "run",
     "span",
+    "spark_box",
     "tuples",
     "typecheck",
 ]

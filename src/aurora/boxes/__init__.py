@@ -18,6 +18,7 @@ from aurora.boxes import (
     python,
     resample,
     slide,
+    spark,
     tumble,
     union,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "python",
     "resample",
     "slide",
+    "spark",
     "tumble",
     "union",
 ]

@@ -289,6 +289,9 @@ class AggregateKernel(BaseKernel):
             return None
         # A timeout's row is -1, which is the last: it comes before all rows.
         moments = [np.append(moment, -1)[results.row] for moment in when]
+        if isinstance(self._windows, TupleWindows) and not self._timed:
+            # A row fills one window, that of its own group.
+            return moments
         starts = np.where(results.timed_out, 0, sortable(results.starts))
         return [*moments, starts, *self._appearance.moments_of(results.codes)]
 

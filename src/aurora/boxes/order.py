@@ -332,9 +332,11 @@ class Gate:
     def judged(self, part: Part, column: str) -> Judged:
         """The progress of a stream of which a part is given."""
         values, known = order_values(part.whole, column)
-        there = np.flatnonzero(known)
-        order, clock = (part.whole.get_column(name).to_numpy()[there] for name in (ORDER, CLOCK))
-        return Judged(self.passed(values[there]), there + part.first, order, clock)
+        order, clock = (part.whole.get_column(name).to_numpy() for name in (ORDER, CLOCK))
+        places = np.arange(part.first, part.first + len(values))
+        if not known.all():
+            values, order, clock, places = values[known], order[known], clock[known], places[known]
+        return Judged(self.passed(values), places, order, clock)
 
     def state(self) -> pl.DataFrame:
         return pl.DataFrame({"highest": np.array([self._highest], self._dtype)})
@@ -353,6 +355,9 @@ class Judged:
     clock: Ints
 
     def rows_of(self, places: Ints) -> Ints:
+        if len(self.places) and len(self.places) == self.places[-1] - self.places[0] + 1:
+            rows: Ints = places - self.places[0]
+            return rows
         return np.searchsorted(self.places, places)
 
     def late_at(self, places: Ints) -> Bools:

@@ -40,6 +40,13 @@ class Origins:
             self._grow(int(codes.max()) + 1)
         return self._values[codes]
 
+    def known(self, groups: int) -> Bools:
+        """Which of the groups have windows: those that had a value, where windows count from it."""
+        if not self._first:
+            return np.ones(groups, bool)
+        self._grow(groups)
+        return self._known[:groups]
+
     def state(self) -> pl.DataFrame:
         return pl.DataFrame({"origin": self._values, "known": self._known})
 

@@ -100,7 +100,8 @@ class PaneWindows:
     def _close(self, rows: Rows, closing: Closing) -> Results | None:
         every = np.arange(len(self._closed))
         limits = closing.limits(every) - self.origins.of(every)
-        now = np.maximum(self._grid.last_closed(limits), self._closed)
+        reached = np.where(self.origins.known(len(every)), self._grid.last_closed(limits), NEVER)
+        now = np.maximum(reached, self._closed)
         if not len(every) or not bool((now > self._closed).any()):
             return None
         cells = Cells.concat([*self._sealed, self._active.cells()])
@@ -239,9 +240,9 @@ class TimedWindows:
         closes = row < len(closing.order)
         safe = np.where(closes, row, 0)
         timed_out = np.zeros(len(cells), bool)
-        none = np.zeros(len(cells), np.int64)
-        order = closing.order[safe] if len(closing.order) else none
-        clock = closing.clock[safe] if len(closing.clock) else none
+        order, clock = np.zeros(len(cells), np.int64), np.zeros(len(cells), np.int64)
+        if len(closing.order):
+            order, clock = closing.order[safe], closing.clock[safe]
         if self._timeout_us is not None and progress is not None:
             due = opened + self._timeout_us
             timed_out = ~done & (due <= progress.clock) & ~(closes & (clock < due))

@@ -16,10 +16,11 @@ from aurora.connectors.source import Source
 class Interrupt:
     """While a source is read, the run stops at once, since a pipe may stay silent; while boxes run, after the train.
 
-    Whoever asks twice is obeyed at once.
+    Whoever asks twice is obeyed at once: ``abrupt`` says that boxes and sinks stopped in the middle of a train.
     """
 
     def __init__(self) -> None:
+        self.abrupt = False
         self._reading = False
         self._asked = False
 
@@ -37,6 +38,7 @@ class Interrupt:
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         if self._reading or self._asked:
+            self.abrupt = not self._reading
             raise KeyboardInterrupt
         self._asked = True
 

@@ -20,16 +20,17 @@ from aurora.cli.summary import show_rejected, show_summary
 from aurora.cli.wiring import Wiring, wire
 from aurora.connectors.bytes_in import STANDARD
 from aurora.connectors.files import open_sink, open_source
-from aurora.connectors.rejected import RejectedWriter
+from aurora.connectors.rejected import OnReject, Rejected, RejectedWriter
 from aurora.connectors.slices import FileSlices, can_slice
 from aurora.connectors.source import Sink, Source
 from aurora.engine.intake import Input
 from aurora.engine.recovery import Committed, Recovery
 from aurora.engine.run import Run
 from aurora.engine.workplace import DEFAULT_MASTER, Workplace, identity
-from aurora.errors import InputError, did_you_mean
+from aurora.errors import InputError, StateError, did_you_mean
 from aurora.model.check import typecheck
 from aurora.model.document import load
+from aurora.model.schema import Schema
 from aurora.model.typed import TypedNetwork
 from aurora.processors.local import LocalProcessor
 from aurora.storage.tiers import parse_bytes
@@ -85,9 +86,7 @@ def run_files(request: Request) -> int:
         prepared = prepare(request, typed, wiring, workplace, stack)
         stopped = _run_to_the_end(prepared, request)
     statistics, rejected = prepared.run.statistics, prepared.rejected
-    for name, count in rejected.counts.items():
-        if name in statistics.inputs:
-            statistics.inputs[name].rejected = count
+    _count_rejected(prepared)
     if request.stats is not None:
         text = json.dumps({**statistics.to_dict(), "interrupted": stopped}, indent=2)
         request.stats.write_text(text + "\n", encoding="utf-8")
@@ -141,12 +140,13 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
     stack.callback(rejected.close)
     interrupt = Interrupt()
 
-    def source(name: str, file: str, skip: int = 0) -> Source:
-        opened = open_source(file, typed.arcs[name].schema, stream=name, on_reject=rejected, skip=skip)
+    def source(name: str, file: str, on_reject: OnReject, skip: int = 0) -> Source:
+        opened = open_source(file, typed.arcs[name].schema, stream=name, on_reject=on_reject, skip=skip)
         stack.callback(opened.close)
         return opened
 
-    statics = {name: _whole(source(name, file), typed, name) for name, file in wiring.statics.items()}
+    held: list[Rejected] = []
+    statics = {name: _whole(source(name, file, held.append), typed, name) for name, file in wiring.statics.items()}
     # A run that is finished needs nobody to run boxes.
     processor = LocalProcessor(typed, statics) if finished else workplace.processor(typed, statics, committed)
     stack.callback(processor.close)
@@ -158,14 +158,17 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
             say(f"note: a commit was harmed and the one before it is used: {skipped}")
         if committed is not None and not request.quiet:
             say(f"going on from {request.state}: {committed.position.seq:,} tuples had been taken")
+    rejected.begin(_complete_rejected(committed))
+    for row in held:
+        rejected(row)
     read = {} if committed is None else committed.position.read
     inputs: dict[str, Input] = {}
     for name, file in wiring.streams.items():
         schema = typed.arcs[name].schema
         if request.processor == "spark" and file != STANDARD and can_slice(file, schema):
-            inputs[name] = FileSlices(file, schema)
+            inputs[name] = _sliced(file, schema, read.get(name, 0))
         else:
-            inputs[name] = InterruptibleSource(source(name, file, read.get(name, 0)), interrupt)
+            inputs[name] = InterruptibleSource(source(name, file, rejected, read.get(name, 0)), interrupt)
     staging = None if request.state is None else Path(request.state, "outputs")
     sinks = _open_sinks(typed, wiring, committed, staging, stack)
     run = Run(
@@ -191,6 +194,23 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
         return sum(known) / len(known) if len(known) == len(shares) and known else None
 
     return Prepared(run, sinks, rejected, interrupt, share, recovery, staging)
+
+
+def _complete_rejected(committed: Committed | None) -> dict[str, int] | None:
+    """How many rows of each stream were rejected, if their files are complete: otherwise they are read again."""
+    if committed is None or committed.stage == "running":
+        return None
+    return {name: entry["rejected"] for name, entry in committed.statistics["inputs"].items()}
+
+
+def _sliced(file: str, schema: Schema, read: int) -> FileSlices:
+    slices = FileSlices(file, schema)
+    if slices.rows < read:
+        raise StateError(
+            f"cannot continue reading {file}: {read} tuples had been read of it, and now it has only {slices.rows}; "
+            "put the file back as it was, or start anew with an empty state folder"
+        )
+    return slices
 
 
 def _open_sinks(
@@ -224,9 +244,12 @@ def _run_to_the_end(prepared: Prepared, request: Request) -> bool:
             if request.at_end == "flush":
                 run.flush()
         except KeyboardInterrupt:
-            run.commit()
+            if not interrupt.abrupt:
+                run.commit()
             return True
     if prepared.recovery is not None and not run.finished:
+        prepared.rejected.close(durable=True)
+        _count_rejected(prepared)
         run.commit("flushed")
         for sink in prepared.sinks.values():
             sink.close()
@@ -234,6 +257,12 @@ def _run_to_the_end(prepared: Prepared, request: Request) -> bool:
     if prepared.staging is not None:
         shutil.rmtree(prepared.staging, ignore_errors=True)
     return False
+
+
+def _count_rejected(prepared: Prepared) -> None:
+    for name, count in prepared.rejected.counts.items():
+        if name in prepared.run.statistics.inputs:
+            prepared.run.statistics.inputs[name].rejected = count
 
 
 def _check_options(request: Request) -> None:

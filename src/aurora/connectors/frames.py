@@ -13,15 +13,15 @@ from aurora.errors import InputError
 from aurora.model.schema import Schema
 
 Table: TypeAlias = pl.DataFrame | Sequence[Mapping[str, Any]] | Any
-"""What is taken as a table: Polars, Arrow, or a list of rows. A pandas frame converts with ``pl.from_pandas``."""
+"""What is taken as a table: a list of rows, or whatever hands out its columns as Arrow: Polars, pandas, Arrow itself."""
 
 
 def table_frame(table: Table, schema: Schema) -> pl.DataFrame:
     """The table with exactly the schema's columns and types; raises InputError where it does not fit."""
     dtypes = schema.to_polars()
     try:
-        if isinstance(table, pl.DataFrame | pa.Table | pa.RecordBatch):
-            frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
+        if hasattr(table, "__arrow_c_stream__"):
+            frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(pa.table(table))
             missing = [name for name in schema if name not in frame.columns]
             if missing:
                 raise InputError(f"the table lacks the columns {', '.join(missing)}; it has {', '.join(frame.columns)}")

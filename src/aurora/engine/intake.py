@@ -16,7 +16,7 @@ from aurora.errors import InputError
 from aurora.model.schema import Schema
 from aurora.model.train import Ints, Progress, Train
 from aurora.model.types import DOUBLE, INT, TIMESTAMP
-from aurora.processors.plan import FileRows
+from aurora.processors.plan import FileRows, Readable
 from aurora.scheduler.trains import TrainSize
 
 _CHUNK_TUPLES = 65_536
@@ -72,7 +72,7 @@ def by_arrival(
         while reader.fill():
             taken = reader.take(min(size.now(), reader.ready))
             clocks = np.full(len(taken), clock.now_us())
-            yield _epoch({name: (taken, None)}, seq, clocks, bare)
+            yield numbered({name: (taken, None)}, seq, clocks, bare)
             seq += len(taken)
 
 
@@ -85,11 +85,7 @@ def by_column(
     start: Position = Position(),  # noqa: B008  (it is frozen)
 ) -> Iterator[Epoch]:
     """All inputs merged by a column, whose running maximum is the clock."""
-    for name, schema in schemas.items():
-        if column not in schema:
-            raise InputError(f"stream {name} has no column {column} to drive the clock; it has {', '.join(schema)}")
-        if schema[column] not in (TIMESTAMP, INT, DOUBLE):
-            raise InputError(f"column {column} of stream {name} is {schema[column]}; a clock is a timestamp or seconds")
+    check_clock(schemas, column)
     # Several trains at a time, so that few trains are cut short where one input has been read no farther.
     chunk = max(4 * size.most, _CHUNK_TUPLES) if size.most < _CHUNK_TUPLES * 4 else size.most
     queues = [
@@ -108,7 +104,7 @@ def by_column(
         at = 0
         while at < len(owners):
             cut = slice(at, at + size.now())
-            taken: dict[str, tuple[_Taken, Ints | None]] = {}
+            taken: dict[str, tuple[Taken, Ints | None]] = {}
             for place, queue in enumerate(queues):
                 if len(queues) == 1:
                     taken[queue.name] = (queue.take(len(owners[cut])), None)
@@ -117,16 +113,25 @@ def by_column(
                 if len(places):
                     taken[queue.name] = (queue.take(len(places)), places)
             at = cut.stop
-            epoch = _epoch(taken, seq, clocks[cut], bare)
+            epoch = numbered(taken, seq, clocks[cut], bare)
             seq = epoch.progress.seq + 1
             yield epoch
 
 
+def check_clock(schemas: Mapping[str, Schema], column: str) -> None:
+    """Every stream must have the column that drives the clock."""
+    for name, schema in schemas.items():
+        if column not in schema:
+            raise InputError(f"stream {name} has no column {column} to drive the clock; it has {', '.join(schema)}")
+        if schema[column] not in (TIMESTAMP, INT, DOUBLE):
+            raise InputError(f"column {column} of stream {name} is {schema[column]}; a clock is a timestamp or seconds")
+
+
 @dataclass(frozen=True)
-class _Range:
+class Rows:
     """Rows of a file, not read here."""
 
-    file: FileSlices
+    file: Readable
     start: int
     stop: int
 
@@ -134,14 +139,14 @@ class _Range:
         return self.stop - self.start
 
 
-_Taken: TypeAlias = pl.DataFrame | _Range
+Taken: TypeAlias = pl.DataFrame | Rows
 
 
-def _epoch(taken: Mapping[str, tuple[_Taken, Ints | None]], first: int, clocks: Ints, bare: Collection[str]) -> Epoch:
+def numbered(taken: Mapping[str, tuple[Taken, Ints | None]], first: int, clocks: Ints, bare: Collection[str]) -> Epoch:
     """What was taken of each input, with the places of its tuples; None where they are all there are."""
     trains: dict[str, Train | FileRows] = {}
     for name, (rows, places) in taken.items():
-        if isinstance(rows, _Range):
+        if isinstance(rows, Rows):
             own: Ints | int = clocks if places is None else clocks.take(places)
             if own[0] == own[-1]:  # type: ignore[index]
                 own = int(own[0])  # type: ignore[index]
@@ -165,7 +170,7 @@ class _Reader(Protocol):
 
     def fill(self) -> bool: ...
 
-    def take(self, n: int) -> _Taken: ...
+    def take(self, n: int) -> Taken: ...
 
     def column(self, name: str) -> pl.Series:
         """A column of all that is ready."""
@@ -211,8 +216,8 @@ class _RangeReader:
             self.ready = min(self._chunk, self._file.rows - self._at)
         return self.ready > 0
 
-    def take(self, n: int) -> _Range:
-        taken = _Range(self._file, self._at, self._at + n)
+    def take(self, n: int) -> Rows:
+        taken = Rows(self._file, self._at, self._at + n)
         self._at += n
         self.ready -= n
         return taken
@@ -240,11 +245,11 @@ class _Queue:
             self.ended = True
             return
         # A value below an earlier one of its input does not turn the clock back.
-        keys = np.maximum.accumulate(_microseconds(self._reader.column(self._column)))
+        keys = np.maximum.accumulate(microseconds(self._reader.column(self._column)))
         self.keys = keys if keys[0] >= self._last else np.maximum(keys, self._last)
         self._last = int(self.keys[-1])
 
-    def take(self, n: int) -> _Taken:
+    def take(self, n: int) -> Taken:
         self.keys = self.keys[n:]
         return self._reader.take(n)
 
@@ -274,7 +279,7 @@ def _merged(queues: list[_Queue]) -> tuple[Ints, Ints]:
     return owners[layout], keys[layout]
 
 
-def _microseconds(column: pl.Series) -> Ints:
+def microseconds(column: pl.Series) -> Ints:
     """The clock column in microseconds; plain numbers are seconds. NULL moves nothing."""
     if column.dtype.is_temporal():
         return column.to_physical().fill_null(_LOWEST).to_numpy()

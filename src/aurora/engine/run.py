@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 
 from aurora.clock import Clock, WallClock
 from aurora.connectors.source import Sink
+from aurora.engine.enqueued import Enqueued
 from aurora.engine.intake import Epoch, Input, Position, by_arrival, by_column
 from aurora.engine.recovery import Committed, Recovery, Stage
 from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
@@ -42,6 +44,7 @@ def train_size(train: int | None, processor: Processor) -> TrainSize:
 class Run:
     """One run of a network over its inputs. ``to_end`` runs it; ``epochs`` and ``flush`` do so step by step.
 
+    ``inputs`` are read to their end; of what a program enqueues, ``epochs`` takes what there is and may be called again.
     ``clock`` names the column that drives time; without it time is that of ``wall``. What comes out goes to
     ``outputs``; an output without a sink is only counted. With ``recovery`` the run commits how far it has come, and
     goes on from ``resumed``, to which processor, sources and sinks have been brought; if that was ``finished`` nothing
@@ -51,7 +54,7 @@ class Run:
     def __init__(
         self,
         typed: TypedNetwork,
-        inputs: Mapping[str, Input],
+        inputs: Mapping[str, Input] | Enqueued,
         outputs: Mapping[str, Sink],
         *,
         statics: Mapping[str, pl.DataFrame] | None = None,
@@ -68,14 +71,15 @@ class Run:
         self._column_clock = clock is not None
         self._wall = wall or WallClock()
         self._began_s = time.perf_counter()
-        self._arcs = {name: Producer(name) for name in inputs}
+        streams = list(inputs.schemas if isinstance(inputs, Enqueued) else inputs)
+        self._arcs = {name: Producer(name) for name in streams}
         self.processor = processor or LocalProcessor(typed, statics)
         self._size = train_size(train, self.processor)
         self.statistics = RunStatistics(
             processor=self.processor.kind,
             train=self._size.most,
             boxes={name: BoxCost() for name in typed.order},
-            inputs={name: InputStatistics() for name in inputs},
+            inputs={name: InputStatistics() for name in streams},
             outputs={name: OutputStatistics() for name in typed.outputs},
         )
         self._recovery = recovery
@@ -87,12 +91,18 @@ class Run:
         if resumed is not None:
             self.statistics.restore(resumed.statistics)
         self._earlier_s = self.statistics.wall_s
-        schemas = {name: typed.arcs[name].schema for name in inputs}
-        bare = {name for name in inputs if not typed.asked_for_hidden(name)}
+        bare = {name for name in streams if not typed.asked_for_hidden(name)}
+        self._intake: Callable[[], Iterator[Epoch]]
+        if isinstance(inputs, Enqueued):
+            queue = inputs
+            self._intake = lambda: queue.epochs(self._size, bare, self._position)
+            return
         if clock is None:
-            self._intake = by_arrival(inputs, self._size, self._wall, bare, self._position)
+            epochs = by_arrival(inputs, self._size, self._wall, bare, self._position)
         else:
-            self._intake = by_column(inputs, schemas, clock, self._size, bare, self._position)
+            schemas = {name: typed.arcs[name].schema for name in streams}
+            epochs = by_column(inputs, schemas, clock, self._size, bare, self._position)
+        self._intake = lambda: epochs
 
     def to_end(self, at_end: AtEnd = "flush", on_epoch: Callable[[RunStatistics], None] | None = None) -> RunStatistics:
         """Takes everything that the inputs have. What ``on_epoch``, called after every train, raises ends the run."""
@@ -107,7 +117,7 @@ class Run:
         """Takes a train at a time."""
         if self._flushed:
             return
-        for epoch in self._intake:
+        for epoch in self._intake():
             self._take(epoch)
             yield self.statistics
 
@@ -123,6 +133,16 @@ class Run:
         self._size.note(tuples, time.perf_counter() - began_s)
         if self._recovery is not None and self._recovery.due:
             self.commit()
+
+    def tick(self) -> None:
+        """Lets time pass without a tuple, where the wall drives it and some box waits for time."""
+        now_us = self._wall.now_us()
+        timed = any(self._typed.network.boxes[name].keeps_time() for name in self._typed.order)
+        if timed and not self._flushed and not self._column_clock and now_us > self._progress.clock:
+            seq = self._progress.seq
+            self._progress = Progress(seq, now_us, seq + 1, np.array([now_us]))
+            self._position = replace(self._position, clock=now_us)
+            self._execute({}, self._progress)
 
     def move_state(self) -> None:
         """Moves the state of every kernel into a fresh one, as a restart does."""

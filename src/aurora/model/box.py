@@ -77,6 +77,8 @@ class Box(Element):
     takes_static: ClassVar[bool] = False
     tuplewise: ClassVar[bool] = False
     """Whether every tuple that comes out is one that came in, with all that it carries."""
+    in_driver: ClassVar[bool] = False
+    """Whether the box runs beside the engine, however the others are spread."""
 
     inputs: InputNames = Field(alias="in")
 

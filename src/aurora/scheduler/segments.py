@@ -2,6 +2,7 @@
 
 A segment ends where the partitioning changes. Boxes that take tuples anywhere run where their input is made. A keyed
 box starts a segment whose parts each get the tuples of some keys; a box that must see everything runs in one place.
+A box that runs in the driver is a segment of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Segment:
 
     ``reads`` are the arcs that come from elsewhere; where the segment is spread by keys, with the split that it reads.
     ``writes`` are the arcs that others want as they are, ``splits`` those that they want split.
-    Segments of one ``level`` do not wait for each other.
+    Segments of one ``level`` do not wait for each other. One that is ``in_driver`` never goes to a worker.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Segment:
     reads: Mapping[Producer, Split | None]
     writes: tuple[Producer, ...] = ()
     splits: Mapping[Producer, tuple[Split, ...]] = field(default_factory=dict)
+    in_driver: bool = False
 
 
 def segments(typed: TypedNetwork, parts: int) -> tuple[Segment, ...]:
@@ -55,6 +57,7 @@ class _Draft:
     def __init__(self, spread: Spread, level: int) -> None:
         self.spread = spread
         self.level = level
+        self.in_driver = False
         self.boxes: list[str] = []
         self.passes: list[Producer] = []
         self.keys: dict[Producer, Keys] = {}
@@ -85,7 +88,9 @@ class _Cutting:
         """Finds the box's segment, or starts one."""
         live = self._live(box)
         trait = self._typed.network.boxes[box].partitioning(self._typed.input_types(box))
-        if self._parts == 1:
+        if self._typed.network.boxes[box].in_driver:
+            draft = self._beside(live)
+        elif self._parts == 1:
             draft = self._single(live)
         elif trait.columns is None and len(live) == 1 and self._may_join(box, live[0]):
             draft = self._maker(live[0])
@@ -103,7 +108,8 @@ class _Cutting:
 
     def _may_join(self, box: str, producer: Producer) -> bool:
         """Behind parts only boxes can run in parts that keep what tuples carry."""
-        return self._maker(producer).spread != "keys" or self._typed.network.boxes[box].tuplewise
+        maker = self._maker(producer)
+        return not maker.in_driver and (maker.spread != "keys" or self._typed.network.boxes[box].tuplewise)
 
     def _live(self, box: str) -> list[Producer]:
         types = self._typed.input_types(box)
@@ -146,13 +152,21 @@ class _Cutting:
     def _single(self, live: list[Producer]) -> _Draft:
         """One place: joins what it reads from, if that runs in one place at the same level."""
         makers = {id(m): m for m in (self._maker(p) for p in live if not self._is_stream(p))}.values()
-        level = max((m.level if m.spread == "one" else m.level + 1 for m in makers), default=0)
-        joined = [maker for maker in makers if maker.spread == "one" and maker.level == level]
+        open_to_more = {id(m): m.spread == "one" and not m.in_driver for m in makers}
+        level = max((m.level if open_to_more[id(m)] else m.level + 1 for m in makers), default=0)
+        joined = [maker for maker in makers if open_to_more[id(maker)] and maker.level == level]
         if not joined:
             return self._new("one", level)
         for other in joined[1:]:
             self._merge(joined[0], other)
         return joined[0]
+
+    def _beside(self, live: list[Producer]) -> _Draft:
+        """One place that nothing else joins."""
+        level = max((self._maker(producer).level + 1 for producer in live if not self._is_stream(producer)), default=0)
+        draft = self._new("one", level)
+        draft.in_driver = True
+        return draft
 
     def _is_stream(self, producer: Producer) -> bool:
         return producer.name in self._typed.network.streams
@@ -201,6 +215,7 @@ class _Cutting:
             {arc: self._split_read(draft, arc) for arc in reads},
             tuple(draft.writes),
             splits,
+            draft.in_driver,
         )
 
     def _split_read(self, draft: _Draft, producer: Producer) -> Split | None:

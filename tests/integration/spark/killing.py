@@ -125,9 +125,9 @@ class Job:
         files = [*self.outputs.values(), *self.rejected]
         return {file: (folder / file).read_bytes() for file in files if (folder / file).exists()}
 
-    def undisturbed(self, folder: Path) -> dict[str, bytes]:
+    def undisturbed(self, folder: Path, call: Callable[..., tuple[int, str]] | None = None) -> dict[str, bytes]:
         """What a run makes that nobody kills, without Spark and without state."""
-        code, text = self.call(folder, "--processor", "local")
+        code, text = (call or self.call)(folder, "--processor", "local")
         assert code == 0, text
         made = self.made(folder)
         assert all(made.values()), {name: len(content) for name, content in made.items()}

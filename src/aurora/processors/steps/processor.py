@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import aurora.errors
-from aurora.boxes import python
+from aurora.boxes import python, spark
 from aurora.errors import AuroraError, StateError
 from aurora.expressions import registry
 from aurora.model.train import CLOCK, ORDER, Progress, Train
@@ -113,6 +113,7 @@ class StepProcessor:
             dict(registry.FUNCTIONS),
             dict(registry.AGGREGATES),
             dict(python.REGISTERED),
+            {name: registered.output for name, registered in spark.REGISTERED.items()},
         )
         runner.prepare(self._program)
         self._own = Worker(self._program)
@@ -251,12 +252,12 @@ class _Step:
             self._splits.setdefault(key, []).append(made)
 
     def tasks(self, found: Sequence[tuple[int, Segment]]) -> tuple[list[Task], list[Task]]:
-        """The tasks of a level, and those that are done here: to split what is here already."""
+        """The tasks of a level, and those that are done here: boxes of the driver, and to split what is here."""
         tasks: list[Task] = []
         own: list[Task] = []
         for number, segment in found:
             passing = not segment.boxes and all(producer in self._pushed for producer in segment.reads)
-            (own if passing else tasks).extend(self._of_segment(number, segment))
+            (own if passing or segment.in_driver else tasks).extend(self._of_segment(number, segment))
         return tasks, own
 
     def _of_segment(self, number: int, segment: Segment) -> list[Task]:

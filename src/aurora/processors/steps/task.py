@@ -12,6 +12,7 @@ import polars as pl
 from aurora.boxes.python import Registered
 from aurora.expressions.registry import UserAggregate, UserFunction
 from aurora.model.network import Network
+from aurora.model.schema import Schema
 from aurora.model.train import CLOCK, Progress
 from aurora.model.typed import Producer
 from aurora.processors.plan import BoxCost, Readable
@@ -34,6 +35,7 @@ class Program:
     functions: Mapping[str, UserFunction]
     aggregates: Mapping[str, UserAggregate]
     classes: Mapping[str, Registered]
+    spark_outputs: Mapping[str, Schema]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import cast
 import polars as pl
 
 import aurora.boxes  # noqa: F401  (puts the kinds of box on their list)
-from aurora.boxes import python
+from aurora.boxes import python, spark
 from aurora.errors import AuroraError
 from aurora.expressions import registry
 from aurora.model.check import typecheck
@@ -43,6 +43,9 @@ class Worker:
         registry.FUNCTIONS.update(program.functions)
         registry.AGGREGATES.update(program.aggregates)
         python.REGISTERED.update(program.classes)
+        for name, output in program.spark_outputs.items():
+            # Only the driver has the functions; models that they use cannot be sent.
+            spark.REGISTERED.setdefault(name, spark.Registered(name, None, output))
         self._typed = typecheck(program.network)
         self._run = program.run
         self._parts = program.parts

@@ -1,0 +1,87 @@
+"""Consecutive pairs of a ticker (Q4) in Structured Streaming, two ways.
+
+Spark has no count windows, and its stateful operators keep no arrival order within a micro-batch. The exact way that is
+also the fastest numbers the rows by file and place, and takes differences with a window function over each micro-batch
+and the last tick of each ticker, which it keeps itself. The other way is Spark's own state for Python functions; it needs
+pandas, and its pairs are those of the order in which the shuffle delivers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pyspark.sql import DataFrame, Observation, Window
+from pyspark.sql import functions as f
+from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
+
+GAP_US = 100_000
+
+_LAST = "ticker string, at bigint, place bigint"
+_PAIRS = "ticker string, gap bigint, wide boolean"
+
+
+def placed(ticks: DataFrame) -> DataFrame:
+    """Ticker, time and place in arrival order, out of the names of files and the rows' numbers in them."""
+    place = "bigint(substring(_metadata.file_name, 6, 5)) * 4294967296 + _metadata.row_index"
+    return ticks.select("ticker", f.unix_micros("ts").alias("at"), f.expr(place).alias("place"))
+
+
+class Pairs:
+    """What is done with each micro-batch; the last tick of each ticker lies in a file per micro-batch, for recovery."""
+
+    def __init__(self, folder: Path, sink: str, table: str = "") -> None:
+        folder.mkdir()
+        self._folder = folder
+        self._sink = sink
+        self._table = table
+        self.rows = 0
+
+    def __call__(self, batch: DataFrame, number: int) -> None:
+        new = batch
+        if number:
+            last = json.loads(self._file(number - 1).read_text())
+            rows = [(ticker, at, -1) for ticker, at in last.items()]
+            batch = batch.unionByName(batch.sparkSession.createDataFrame(rows, _LAST))
+        before = f.lag("at").over(Window.partitionBy("ticker").orderBy("place"))
+        pairs = (
+            batch.select("ticker", (f.col("at") - before).alias("gap"))
+            .where("gap is not null")
+            .withColumn("wide", f.col("gap") > GAP_US)
+        )
+        count = Observation()
+        writer = pairs.observe(count, f.count(f.lit(1)).alias("rows")).write.format(self._sink)
+        if self._sink == "noop":
+            writer.mode("overwrite").save()
+        else:
+            writer.mode("append").save(self._table)
+        self.rows += int(count.get["rows"])
+        kept = json.loads(self._file(number - 1).read_text()) if number else {}
+        kept |= dict(new.groupBy("ticker").agg(f.max_by("at", "place")).collect())
+        written = self._file(number).with_suffix(".new")
+        written.write_text(json.dumps(kept))
+        written.rename(self._file(number))
+
+    def _file(self, number: int) -> Path:
+        return self._folder / f"{number}.json"
+
+
+def pairs_in_pandas(ticks: DataFrame) -> DataFrame:
+    """By ``applyInPandasWithState``, which measured about twice as fast as ``transformWithStateInPandas``."""
+    keyed = ticks.select("ticker", f.unix_micros("ts").alias("at")).groupBy("ticker")
+    return keyed.applyInPandasWithState(_differences, _PAIRS, "at bigint", "append", GroupStateTimeout.NoTimeout)
+
+
+def _differences(key: Any, frames: Iterator[Any], state: GroupState) -> Iterator[Any]:
+    pandas = import_module("pandas")  # no dependency of ours
+    last = state.get[0] if state.exists else None
+    for frame in frames:
+        at = frame["at"].to_numpy()
+        gap = np.diff(at) if last is None else np.diff(at, prepend=last)
+        last = int(at[-1])
+        yield pandas.DataFrame({"ticker": np.full(gap.size, key[0], object), "gap": gap, "wide": gap > GAP_US})
+    state.update((last,))

@@ -1,0 +1,147 @@
+"""Tuples that a program hands to a running engine: they wait here in the order in which they came."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from aurora.clock import Clock
+from aurora.engine.intake import Epoch, Position, Rows, Taken, check_clock, microseconds, numbered
+from aurora.model.schema import Schema
+from aurora.model.train import Ints
+from aurora.processors.plan import Readable
+from aurora.scheduler.trains import TrainSize
+
+
+class ReadableColumns(Readable):
+    """Rows that workers read, of which the driver reads at most the clock."""
+
+    def column(self, name: str, start: int, stop: int) -> pl.Series:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """Tuples of one stream with the clock at each of them. ``taken`` is called when a run is done with them."""
+
+    name: str
+    rows: Taken
+    clocks: Ints
+    taken: Callable[[], None] | None = None
+
+    def split(self, at: int) -> tuple[_Entry, _Entry | None]:
+        if at >= len(self.clocks):
+            return self, None
+        if isinstance(self.rows, Rows):
+            middle = self.rows.start + at
+            head: Taken = Rows(self.rows.file, self.rows.start, middle)
+            tail: Taken = Rows(self.rows.file, middle, self.rows.stop)
+        else:
+            head, tail = self.rows[:at], self.rows[at:]
+        return _Entry(self.name, head, self.clocks[:at]), _Entry(self.name, tail, self.clocks[at:], self.taken)
+
+
+class Enqueued:
+    """What has been enqueued and not yet taken.
+
+    Tuples are numbered in the order in which they were enqueued. Their clock is that of ``wall`` when they were, or the
+    running maximum of ``column``; it goes on from ``clock``.
+    """
+
+    def __init__(
+        self, schemas: Mapping[str, Schema], wall: Clock, column: str | None, clock: int = np.iinfo(np.int64).min
+    ) -> None:
+        if column is not None:
+            check_clock(schemas, column)
+        self.schemas = schemas
+        self._wall = wall
+        self._column = column
+        self._clock = clock
+        self._entries: deque[_Entry] = deque()
+
+    def put(self, name: str, frame: pl.DataFrame) -> None:
+        """Adds a table of exactly the stream's columns."""
+        if frame.height:
+            times = None if self._column is None else frame.get_column(self._column)
+            self._entries.append(_Entry(name, frame, self._clocks(times, frame.height)))
+
+    def put_rows(self, name: str, file: ReadableColumns, rows: int, taken: Callable[[], None]) -> None:
+        """Adds rows that whoever runs the boxes reads; ``taken`` is called when nobody needs them any more."""
+        times = None if self._column is None else file.column(self._column, 0, rows)
+        self._entries.append(_Entry(name, Rows(file, 0, rows), self._clocks(times, rows), taken))
+
+    def _clocks(self, times: pl.Series | None, count: int) -> Ints:
+        now = np.full(count, self._wall.now_us()) if times is None else np.maximum.accumulate(microseconds(times))
+        clocks: Ints = np.maximum(now, self._clock)
+        self._clock = int(clocks[-1])
+        return clocks
+
+    def waiting(self, name: str) -> int:
+        """How many tuples of a stream have not been taken."""
+        return sum(len(entry.clocks) for entry in self._entries if entry.name == name)
+
+    def __len__(self) -> int:
+        return sum(len(entry.clocks) for entry in self._entries)
+
+    def clear(self) -> None:
+        """Forgets what waits."""
+        while self._entries:
+            entry = self._entries.popleft()
+            if entry.taken is not None:
+                entry.taken()
+
+    def epochs(self, size: TrainSize, bare: Collection[str], start: Position) -> Iterator[Epoch]:
+        """What waits, in trains, until nothing does."""
+        seq = start.seq
+        while self._entries:
+            entries = self._next(size.now())
+            epoch = self._epoch(entries, seq, bare)
+            seq = epoch.progress.seq + 1
+            try:
+                yield epoch
+            finally:
+                # Also when nobody asks for another: whoever got the epoch has run it.
+                for entry in entries:
+                    if entry.taken is not None:
+                        entry.taken()
+
+    def _next(self, most: int) -> list[_Entry]:
+        """As many entries as a train may hold. Rows that are read elsewhere go alone."""
+        found: list[_Entry] = []
+        while self._entries and most:
+            apart = isinstance(self._entries[0].rows, Rows)
+            if apart and found:
+                break
+            head, tail = self._entries.popleft().split(most)
+            if tail is not None:
+                self._entries.appendleft(tail)
+            found.append(head)
+            most -= len(head.clocks)
+            if apart:
+                break
+        return found
+
+    def _epoch(self, entries: list[_Entry], first: int, bare: Collection[str]) -> Epoch:
+        clocks = np.concatenate([entry.clocks for entry in entries])
+        if self._column is None and clocks[0] != clocks[-1]:
+            # A bare train knows one arrival time for all of its tuples, and these have several.
+            bare = ()
+        starts = np.cumsum([0, *(len(entry.clocks) for entry in entries)])
+        taken: dict[str, tuple[Taken, Ints | None]] = {}
+        names = dict.fromkeys(entry.name for entry in entries)
+        for name in names:
+            own = [(entry, int(at)) for entry, at in zip(entries, starts, strict=False) if entry.name == name]
+            places = None
+            if len(names) > 1:
+                places = np.concatenate([np.arange(at, at + len(entry.clocks)) for entry, at in own])
+            taken[name] = (_joined([entry.rows for entry, _ in own]), places)
+        return numbered(taken, first, clocks, bare)
+
+
+def _joined(rows: list[Taken]) -> Taken:
+    frames = [some for some in rows if isinstance(some, pl.DataFrame)]
+    return pl.concat(frames) if len(frames) > 1 else rows[0]
