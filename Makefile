@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint format types docs demo bench-boxes bench-arrays clean
+.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays clean
 
 help: ## show this list
 	@echo "Aurora. Targets:"
@@ -50,6 +50,9 @@ demo: install ## the feed-alarms case study: generate a feed, run it, show the a
 
 bench-boxes: install ## the boxes against Polars over the same data (BENCH_ARGS=--quick for a tenth of it)
 	$(BIN)/python -m benchmarks.boxes $(BENCH_ARGS)
+
+bench-spark: install ## Aurora on Spark against Structured Streaming, over the same files (BENCH_ARGS=--quick)
+	$(BIN)/python -m benchmarks.spark $(BENCH_ARGS)
 
 bench-arrays: install ## array work in NumPy against Polars, the ground for how window kernels are written
 	$(BIN)/python -m benchmarks.array_work

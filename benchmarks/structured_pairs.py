@@ -1,9 +1,9 @@
 """Consecutive pairs of a ticker (Q4) in Structured Streaming, two ways.
 
-Spark has no count windows, and its stateful operators keep no arrival order within a micro-batch. The exact way that is
-also the fastest numbers the rows by file and place, and takes differences with a window function over each micro-batch
-and the last tick of each ticker, which it keeps itself. The other way is Spark's own state for Python functions; it needs
-pandas, and its pairs are those of the order in which the shuffle delivers.
+Spark has no count windows, and its stateful operators keep no arrival order within a micro-batch. The exact way, also
+the faster one, numbers the rows by file and place. It takes differences with a window function over each
+micro-batch and the last tick of each ticker, which it keeps itself. The other way is Spark's own state for Python
+functions; it needs pandas, and its pairs are those of the order in which the shuffle delivers.
 """
 
 from __future__ import annotations
@@ -34,36 +34,32 @@ def placed(ticks: DataFrame) -> DataFrame:
 class Pairs:
     """What is done with each micro-batch; the last tick of each ticker lies in a file per micro-batch, for recovery."""
 
-    def __init__(self, folder: Path, sink: str, table: str = "") -> None:
+    def __init__(self, folder: Path, answer: Path | None) -> None:
         folder.mkdir()
         self._folder = folder
-        self._sink = sink
-        self._table = table
-        self.rows = 0
+        self._answer = answer
+        self.rows_out = 0
 
     def __call__(self, batch: DataFrame, number: int) -> None:
-        new = batch
-        if number:
-            last = json.loads(self._file(number - 1).read_text())
-            rows = [(ticker, at, -1) for ticker, at in last.items()]
-            batch = batch.unionByName(batch.sparkSession.createDataFrame(rows, _LAST))
+        last: dict[str, int] = json.loads(self._file(number - 1).read_text()) if number else {}
+        earlier = batch.sparkSession.createDataFrame([(ticker, at, -1) for ticker, at in last.items()], _LAST)
         before = f.lag("at").over(Window.partitionBy("ticker").orderBy("place"))
         pairs = (
-            batch.select("ticker", (f.col("at") - before).alias("gap"))
+            batch.unionByName(earlier)
+            .select("ticker", (f.col("at") - before).alias("gap"))
             .where("gap is not null")
             .withColumn("wide", f.col("gap") > GAP_US)
         )
         count = Observation()
-        writer = pairs.observe(count, f.count(f.lit(1)).alias("rows")).write.format(self._sink)
-        if self._sink == "noop":
-            writer.mode("overwrite").save()
+        observed = pairs.observe(count, f.count(f.lit(1)).alias("rows"))
+        if self._answer is None:
+            observed.write.format("noop").mode("overwrite").save()
         else:
-            writer.mode("append").save(self._table)
-        self.rows += int(count.get["rows"])
-        kept = json.loads(self._file(number - 1).read_text()) if number else {}
-        kept |= dict(new.groupBy("ticker").agg(f.max_by("at", "place")).collect())
+            observed.write.mode("append").parquet(str(self._answer))
+        self.rows_out += int(count.get["rows"])
+        last |= dict(batch.groupBy("ticker").agg(f.max_by("at", "place")).collect())
         written = self._file(number).with_suffix(".new")
-        written.write_text(json.dumps(kept))
+        written.write_text(json.dumps(last))
         written.rename(self._file(number))
 
     def _file(self, number: int) -> Path:

@@ -294,6 +294,25 @@ CASES = [
         at_end="flush",
     ),
     Case(
+        "a group of which only late tuples came has no first window yet",
+        G,
+        "b: {kind: aggregate, in: s, group_by: g, order_by: x, slack: 0, window: {size: 4, align: first},"
+        " compute: {n: count(*)}}",
+        one((0, "b", 10), (1, "z", 9), (2, "a", 12), (3, "z", 13), (4, "c", 14)),
+        {"b": [("b", 10, 1), ("a", 12, 1), ("z", 13, 1), ("c", 14, 1)]},
+        late={"b": 1},
+        at_end="flush",
+    ),
+    Case(
+        "the same when the windows of such a group overlap",
+        G,
+        "b: {kind: aggregate, in: s, group_by: g, order_by: x, slack: 0, window: {size: 4, advance: 2, align: first},"
+        " compute: {n: count(*)}}",
+        one((0, "b", 10), (1, "z", 9), (2, "a", 12), (3, "z", 13), (4, "z", 17)),
+        {"b": [("b", 10, 1), ("a", 12, 1), ("z", 13, 1)]},
+        late={"b": 1},
+    ),
+    Case(
         "empty windows wait for a later window, past the timeouts in between",
         G,
         "b: {kind: aggregate, in: s, group_by: g, order_by: x, slack: 2,"

@@ -80,6 +80,16 @@ CASES = [
         at_end="flush",
     ),
     Case(
+        "what is left at the end stands behind what the end of the box before lets go",
+        {"s": {"g": "string", "x": "int", "y": "int"}},
+        "{a: {kind: bsort, in: s, order_by: y, slack: 9 tuples},"
+        " o: {kind: bsort, in: a, order_by: x, slack: 1 tuples, group_by: g}, b: {kind: map, in: o, compute: {x: x}}}",
+        # All leave the first box at the end, by y. The second of a group lets the first go, then the others go by x.
+        one((0, "a", -1, 1), (1, "b", -3, 2), (2, "c", -5, 3), (3, "a", -2, 4), (4, "b", -4, 5), (5, "c", -6, 6)),
+        {"b": xs(-2, -4, -6, -5, -3, -1)},
+        at_end="flush",
+    ),
+    Case(
         "what is passed on at once does not overtake what left before",
         {"s": {"x": "int", "y": "int"}},
         # Both tuples leave the first box at the end, 7 before 6; 7 leaves the second at once, 6 is then late.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases import Case, check_engine
-from conformance.test_snapshots import CASES
+from conformance.test_python import CASES as PYTHON_CASES
+from conformance.test_snapshots import CASES as DECLARED_CASES
 
-__all__ = ["CASES"]
+CASES = [*DECLARED_CASES, *PYTHON_CASES]
 
 
 @pytest.mark.parametrize(("parts", "most_readers"), [(1, 4), (2, 4), (2, 0), (3, 0)])

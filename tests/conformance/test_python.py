@@ -48,6 +48,28 @@ class Parity:
         }
 
 
+@python_box("conformance_account", outputs={"out": {"sum": "int"}}, partition_by=["g"])
+class Account:
+    """What each key has so far; different keys need not meet."""
+
+    def open(self, schemas: Any) -> None:
+        self.sums: dict[str | None, int] = {}
+
+    def process(self, port: int, train: pl.DataFrame) -> pl.DataFrame:
+        answer = []
+        for g, x in train.select("g", "x").rows():
+            self.sums[g] = self.sums.get(g, 0) + x
+            answer.append(self.sums[g])
+        return pl.DataFrame({"sum": answer}, schema={"sum": pl.Int64})
+
+    def snapshot(self) -> pl.DataFrame:
+        schema = {"g": pl.String, "sum": pl.Int64}
+        return pl.DataFrame({"g": list(self.sums), "sum": list(self.sums.values())}, schema=schema)
+
+    def restore(self, state: pl.DataFrame) -> None:
+        self.sums = dict(state.rows())
+
+
 @python_box("conformance_sides", outputs={"out": {"side": "string", "x": "int"}})
 class Sides:
     def process(self, port: int, train: pl.DataFrame) -> pl.DataFrame:
@@ -133,6 +155,22 @@ CASES = [
         " b: {kind: union, in: [p.odd, m]}}",
         one((0, 1), (1, 2), (2, 3)),
         {"b": [(1,), (1,), (10,), (20,), (3,), (3,), (30,)]},
+    ),
+    Case(
+        "answers to tuples with one number stand as these do",
+        S,
+        # All three leave the bsort at the end.
+        "{o: {kind: bsort, in: s, order_by: x, slack: 3 tuples}, b: {kind: python, in: o, class: conformance_sorter}}",
+        one((0, 4), (1, 2), (2, 6)),
+        {"b": [(2,), (4,), (6,)]},
+        at_end="flush",
+    ),
+    Case(
+        "a state for each key",
+        {"s": {"g": "string", "x": "int"}},
+        "b: {kind: python, in: s, class: conformance_account}",
+        one((0, "a", 1), (1, "b", 2), (2, "c", 3), (3, "b", 4), (4, "a", 5), (5, None, 6), (6, None, 7), (7, "c", 8)),
+        {"b": [(1,), (2,), (3,), (6,), (6,), (6,), (13,), (11,)]},
     ),
     Case(
         "two inputs come in the order of arrival",

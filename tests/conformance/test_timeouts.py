@@ -68,6 +68,14 @@ CASES = [
         {"b": [(0,), (0,), (1,), (0,)]},
     ),
     Case(
+        "a value window that times out without a tuple stands before the tuple that moved time",
+        {"s": {"x": "int"}, "t": {"y": "int"}},
+        "{w: {kind: tumble, in: s, order_by: x, window: {size: 10, timeout: 5s}, compute: {n: count(*)}},"
+        " m: {kind: map, in: t, compute: {x: y, n: '0'}}, b: {kind: union, in: [w, m]}}",
+        {"s": [(0, 1)], "t": [(1, 7), (6, 8)]},
+        {"b": [(7, 0), (0, 1), (8, 0)]},
+    ),
+    Case(
         "a derived tuple has the earliest arrival of its members",
         S,
         "{a: {kind: tumble, in: s, window: {size: 2 tuples, timeout: 5s}, compute: {c: collect(x)}},"

@@ -311,6 +311,9 @@ class Extreme(Accumulator):
         best, n = np.asarray(state[0]), np.asarray(state[1])
         if self._kind == BOOL:
             return restored((best == 1).astype(np.int64), n == 0, INT).cast(pl.Boolean)
+        if self._kind == DOUBLE:
+            # Zero and minus zero are equal; which of them NumPy finds depends on how the rows lie.
+            best = best + 0.0
         return restored(best, n == 0, self._kind)
 
 

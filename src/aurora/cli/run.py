@@ -22,10 +22,10 @@ from aurora.connectors.bytes_in import STANDARD
 from aurora.connectors.files import open_sink, open_source
 from aurora.connectors.rejected import OnReject, Rejected, RejectedWriter
 from aurora.connectors.slices import FileSlices, can_slice
-from aurora.connectors.source import Sink, Source
+from aurora.connectors.source import LazySink, Sink, Source
 from aurora.engine.intake import Input
 from aurora.engine.recovery import Committed, Recovery
-from aurora.engine.run import Run
+from aurora.engine.run import Run, rejected_by
 from aurora.engine.workplace import DEFAULT_MASTER, Workplace, identity
 from aurora.errors import InputError, StateError, did_you_mean
 from aurora.model.check import typecheck
@@ -33,6 +33,7 @@ from aurora.model.document import load
 from aurora.model.schema import Schema
 from aurora.model.typed import TypedNetwork
 from aurora.processors.local import LocalProcessor
+from aurora.processors.poison import REJECTED, runs_user_code
 from aurora.storage.tiers import parse_bytes
 
 PROCESSORS = ("spark", "local")
@@ -158,9 +159,6 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
             say(f"note: a commit was harmed and the one before it is used: {skipped}")
         if committed is not None and not request.quiet:
             say(f"going on from {request.state}: {committed.position.seq:,} tuples had been taken")
-    rejected.begin(_complete_rejected(committed))
-    for row in held:
-        rejected(row)
     read = {} if committed is None else committed.position.read
     inputs: dict[str, Input] = {}
     for name, file in wiring.streams.items():
@@ -171,6 +169,9 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
             inputs[name] = InterruptibleSource(source(name, file, rejected, read.get(name, 0)), interrupt)
     staging = None if request.state is None else Path(request.state, "outputs")
     sinks = _open_sinks(typed, wiring, committed, staging, stack)
+    rejected.begin(_complete_rejected(committed))
+    for row in held:
+        rejected(row)
     run = Run(
         typed,
         inputs,
@@ -224,7 +225,18 @@ def _open_sinks(
         sinks[name] = open_sink(file, typed.arcs[typed.outputs[name]].schema, resume=at, staging=staging)
         # With state, what is not finished is left for the next run; without, the files are as complete as can be.
         stack.callback(sinks[name].close if staging is None else sinks[name].suspend)
+    for box in filter(lambda name: runs_user_code(typed.network.boxes[name]), typed.order):
+        sinks[rejected_by(box)] = sink = _sink_of_rejected(box, wiring, committed)
+        stack.callback(sink.close)
     return sinks
+
+
+def _sink_of_rejected(box: str, wiring: Wiring, committed: Committed | None) -> Sink:
+    file = wiring.folder / f"{rejected_by(box)}.jsonl"
+    at = 0 if committed is None else committed.outputs.get(rejected_by(box), 0)
+    if at:
+        return open_sink(file, REJECTED, resume=at)
+    return LazySink(lambda: open_sink(file, REJECTED))
 
 
 def _whole(source: Source, typed: TypedNetwork, name: str) -> pl.DataFrame:
@@ -253,6 +265,8 @@ def _run_to_the_end(prepared: Prepared, request: Request) -> bool:
         run.commit("flushed")
         for sink in prepared.sinks.values():
             sink.close()
+        run.commit("finished")
+        # A second time, so that one harmed record does not lead back to outputs that are no longer staged.
         run.commit("finished")
     if prepared.staging is not None:
         shutil.rmtree(prepared.staging, ignore_errors=True)

@@ -13,7 +13,7 @@ from aurora.errors import InputError
 from aurora.model.schema import Schema
 
 Table: TypeAlias = pl.DataFrame | Sequence[Mapping[str, Any]] | Any
-"""What is taken as a table: a list of rows, or whatever hands out its columns as Arrow: Polars, pandas, Arrow itself."""
+"""What is taken as a table: a list of rows, or what hands out its columns as Arrow: Polars, pandas, Arrow itself."""
 
 
 def table_frame(table: Table, schema: Schema) -> pl.DataFrame:

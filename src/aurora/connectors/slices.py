@@ -11,6 +11,7 @@ import os
 import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Protocol
 
 import polars as pl
@@ -37,23 +38,32 @@ def can_slice(file: str, schema: Schema) -> bool:
 
 
 class FileSlices:
-    """What is known of a file that can be sliced, from its metadata alone."""
+    """What is known of a file that can be sliced, or of several one after the other, from their metadata alone."""
 
-    def __init__(self, file: str, schema: Schema) -> None:
-        problem = _why_not(file, schema)
-        if problem is not None:
-            raise InputError(f"{file} cannot be read in slices: {problem}; read it through a source")
-        self.file = file
+    def __init__(self, files: str | Sequence[str], schema: Schema) -> None:
+        self.files = (files,) if isinstance(files, str) else tuple(files)
+        for file in self.files:
+            problem = _why_not(file, schema)
+            if problem is not None:
+                raise InputError(f"{file} cannot be read in slices: {problem}; read it through a source")
         self.schema = schema
-        self.rows = _opened(file).starts[-1]
+        self._starts = [0, *accumulate(_opened(file).starts[-1] for file in self.files)]
+        self.rows = self._starts[-1]
 
-    def read(self, start: int, stop: int) -> pl.DataFrame:
-        """The rows from ``start`` up to before ``stop``."""
-        return read_slice(self.file, self.schema, start, stop)
+    def read(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """The rows from ``start`` up to before ``stop``, or some columns of them."""
+        parts = []
+        for file, (first, after) in zip(self.files, pairwise(self._starts), strict=True):
+            if start < after and stop > first:
+                within = max(start, first) - first, min(stop, after) - first
+                parts.append(read_slice(file, self.schema, *within, columns))
+        if not parts:
+            return read_slice(self.files[0], self.schema, 0, 0, columns)
+        return parts[0] if len(parts) == 1 else pl.concat(parts)
 
     def column(self, name: str, start: int, stop: int) -> pl.Series:
         """One column of these rows."""
-        return read_slice(self.file, self.schema, start, stop, [name]).to_series()
+        return self.read(start, stop, [name]).to_series()
 
 
 def read_slice(file: str, schema: Schema, start: int, stop: int, columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeAlias
 
 import polars as pl
@@ -38,6 +38,29 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Finishes the file; without it a Parquet or Arrow file cannot be read."""
+
+
+class LazySink:
+    """A sink that is opened when the first tuple comes, so that nothing is there if none does."""
+
+    def __init__(self, opened: Callable[[], Sink]) -> None:
+        self._open = opened
+        self._sink: Sink | None = None
+
+    def write(self, frame: pl.DataFrame) -> None:
+        self._sink = self._sink or self._open()
+        self._sink.write(frame)
+
+    def position(self, *, durable: bool = False) -> SinkPosition:
+        return 0 if self._sink is None else self._sink.position(durable=durable)
+
+    def suspend(self) -> None:
+        if self._sink is not None:
+            self._sink.suspend()
+
+    def close(self) -> None:
+        if self._sink is not None:
+            self._sink.close()
 
 
 class LiveSink:

@@ -18,6 +18,8 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
+from pyspark.sql.udf import UserDefinedFunction
+from pyspark.util import PythonEvalType
 
 from aurora.connectors.block_rows import BlockRows
 from aurora.connectors.frames import table_frame
@@ -76,11 +78,19 @@ class _Write:
 
 def written_blocks(frame: DataFrame, schema: Schema, folders: tuple[str, ...], label: str) -> list[Block]:
     """Has Spark write a DataFrame's rows; its blocks by partition and by place in it."""
-    task = _Write(folders, label, schema)
-    # A plain function: Spark asks for its name.
-    rows = frame.select(*schema).mapInArrow(lambda batches: task(batches), _DESCRIPTOR).collect()
+    rows = _map_in_arrow(frame.select(*schema), _Write(folders, label, schema)).collect()
     rows.sort(key=lambda row: (row["partition"], row["number"]))
     return [Block(row["folder"], row["name"], row["rows"], row["bytes"]) for row in rows]
+
+
+def _map_in_arrow(frame: DataFrame, task: _Write) -> DataFrame:
+    """What ``DataFrame.mapInArrow`` does; that insists on pandas, which nobody uses here."""
+    # A plain function, because Spark asks for its name.
+    called = UserDefinedFunction(
+        lambda batches: task(batches), returnType=_DESCRIPTOR, evalType=PythonEvalType.SQL_MAP_ARROW_ITER_UDF
+    )
+    column = called(*(frame[name] for name in frame.columns))
+    return DataFrame(frame._jdf.mapInArrow(column._jc, False, None), frame.sparkSession)
 
 
 class Taker(Protocol):
@@ -153,5 +163,3 @@ class Feed:
         self._stopped = True
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
-
-

@@ -75,14 +75,16 @@ def replaced(path: str) -> Iterator[IO[bytes]]:
 
 
 def _staged_path(path: str, staging: Path) -> str:
-    """Two outputs may have the same name in different folders, so the name has a digest of the whole path."""
-    final = os.path.realpath(path)
+    """Two outputs may have the same name in different folders, so the name has a digest of the path.
+
+    The path is taken as it was given: a run whose folder was moved as a whole can be continued.
+    """
     try:
         staging.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {staging}: {error.strerror}; name another state folder") from error
-    digest = hashlib.sha256(final.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    return str(staging / f"{Path(final).name}.{digest}.staged")
+    digest = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return str(staging / f"{Path(path).name}.{digest}.staged")
 
 
 def _clear(path: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -17,11 +18,10 @@ from aurora.processors.plan import Readable
 from aurora.scheduler.trains import TrainSize
 
 
-class ReadableColumns(Readable):
-    """Rows that workers read, of which the driver reads at most the clock."""
+class ReadableColumns(Readable, Protocol):
+    """Rows that workers read, and of which the driver reads the clock at most."""
 
-    def column(self, name: str, start: int, stop: int) -> pl.Series:
-        raise NotImplementedError
+    def column(self, name: str, start: int, stop: int) -> pl.Series: ...
 
 
 @dataclass(frozen=True)

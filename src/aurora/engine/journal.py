@@ -99,7 +99,8 @@ class Journal:
             del self._numbers[place + 1 :]
             self._kept = [*self._older(place), commit]
             self._forget_old()
-            self.skipped += refused
+            # What a refusal would advise comes after a semicolon; here the run goes on.
+            self.skipped += [reason.partition("; ")[0] for reason in refused]
             self._ready = True
             return commit
         if refused:

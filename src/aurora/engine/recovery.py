@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from aurora.engine.intake import Position
@@ -22,13 +22,17 @@ Stage = Literal["running", "flushed", "finished"]
 
 @dataclass(frozen=True)
 class Committed:
-    """A commit's content. Once ``flushed`` nothing more will come out; once ``finished`` the outputs are closed."""
+    """A commit's content. Once ``flushed`` nothing more will come out; once ``finished`` the outputs are closed.
+
+    ``feeds`` has, for every stream that is fed in batches, the number of the last batch that was taken.
+    """
 
     position: Position
     outputs: Mapping[str, int]
     processor: Mapping[str, Any]
     statistics: Mapping[str, Any]
     stage: Stage
+    feeds: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, commit: Commit) -> Committed:
@@ -40,6 +44,7 @@ class Committed:
                 content["processor"],
                 content["statistics"],
                 content["stage"],
+                content.get("feeds", {}),
             )
         except (KeyError, TypeError) as error:
             raise StateError(f"commit {commit.number} is not one of a run: {error} is missing or wrong") from error
@@ -51,6 +56,7 @@ class Committed:
             "processor": dict(self.processor),
             "statistics": dict(self.statistics),
             "stage": self.stage,
+            "feeds": dict(self.feeds),
         }
 
 

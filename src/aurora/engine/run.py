@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal
 
@@ -21,6 +22,7 @@ from aurora.model.train import ARRIVAL, CLOCK, Ints, Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.local import LocalProcessor
 from aurora.processors.plan import BoxCost, Execution, FileRows, Processor
+from aurora.processors.poison import REJECTED, RejectedTuple
 from aurora.scheduler.trains import FixedTrain, GrowingTrain, TrainSize
 
 AtEnd = Literal["flush", "hold"]
@@ -41,12 +43,18 @@ def train_size(train: int | None, processor: Processor) -> TrainSize:
     return GrowingTrain(DEFAULT_TRAIN, LONGEST_TRAIN, seconds=STEP_S)
 
 
+def rejected_by(box: str) -> str:
+    """The name of the sink for the tuples on which the operator's code failed in a box."""
+    return f"{box}.rejected"
+
+
 class Run:
     """One run of a network over its inputs. ``to_end`` runs it; ``epochs`` and ``flush`` do so step by step.
 
-    ``inputs`` are read to their end; of what a program enqueues, ``epochs`` takes what there is and may be called again.
+    Sources are read to their end; of what is enqueued ``epochs`` takes what there is, and may be called again.
     ``clock`` names the column that drives time; without it time is that of ``wall``. What comes out goes to
-    ``outputs``; an output without a sink is only counted. With ``recovery`` the run commits how far it has come, and
+    ``outputs``; an output without a sink is only counted. So are tuples that a box rejects, if there is no sink
+    ``BOX.rejected``. With ``recovery`` the run commits how far it has come, and
     goes on from ``resumed``, to which processor, sources and sinks have been brought; if that was ``finished`` nothing
     is left to do.
     """
@@ -85,6 +93,8 @@ class Run:
         self._recovery = recovery
         self._lengths: dict[str, int] = {}
         self._position = Position() if resumed is None else resumed.position
+        self._feeds = {} if resumed is None else dict(resumed.feeds)
+        self._in_batch = False
         self._flushed = resumed is not None and resumed.stage != "running"
         self.finished = resumed is not None and resumed.stage == "finished"
         self._progress = Progress.standing(self._position.seq - 1, self._position.clock if resumed else 0)
@@ -131,8 +141,23 @@ class Run:
         self._execute({self._arcs[name]: train for name, train in epoch.trains.items()}, epoch.progress)
         self._position = self._position.after(epoch)
         self._size.note(tuples, time.perf_counter() - began_s)
-        if self._recovery is not None and self._recovery.due:
+        if self._recovery is not None and self._recovery.due and not self._in_batch:
             self.commit()
+
+    def last_batch(self, stream: str) -> int:
+        """The number of the last batch of a feed that was taken; -1 before the first."""
+        return self._feeds.get(stream, -1)
+
+    @contextmanager
+    def batch(self, stream: str, number: int) -> Iterator[None]:
+        """What is taken inside is committed together with the batch's number, or not at all."""
+        self._in_batch = True
+        try:
+            yield
+            self._feeds[stream] = number
+            self.commit()
+        finally:
+            self._in_batch = False
 
     def tick(self) -> None:
         """Lets time pass without a tuple, where the wall drives it and some box waits for time."""
@@ -163,7 +188,8 @@ class Run:
             if stage != "finished":
                 self._lengths = {name: sink.position(durable=True) for name, sink in self._sinks.items()}
             statistics = self.statistics.to_commit()
-            committed = Committed(self._position, self._lengths, self.processor.checkpoint(), statistics, stage)
+            state = self.processor.checkpoint()
+            committed = Committed(self._position, self._lengths, state, statistics, stage, dict(self._feeds))
             self._recovery.commit(committed, self.processor)
             self.finished = stage == "finished"
 
@@ -171,11 +197,20 @@ class Run:
         (result,) = self.processor.run([Execution(self._typed.order, trains, progress)])
         for name, cost in result.costs.items():
             self.statistics.boxes[name].add(cost)
+        self._reject(result.rejected)
         for name, producer in self._typed.outputs.items():
             train = result.trains.get(producer)
             if train is not None:
                 self._deliver(name, train)
         self.statistics.wall_s = self._earlier_s + time.perf_counter() - self._began_s
+
+    def _reject(self, rejected: Sequence[RejectedTuple]) -> None:
+        """What boxes could not take goes to a sink of theirs."""
+        for box in dict.fromkeys(entry.box for entry in rejected):
+            sink = self._sinks.get(rejected_by(box))
+            if sink is not None:
+                rows = [(entry.box, entry.number, entry.reason, entry.text) for entry in rejected if entry.box == box]
+                sink.write(pl.DataFrame(rows, schema=REJECTED.to_polars(), orient="row"))
 
     def _deliver(self, name: str, train: Train) -> None:
         output = self.statistics.outputs[name]

@@ -12,13 +12,15 @@ from typing import Any, Literal
 
 import polars as pl
 
+from aurora.boxes import spark
 from aurora.engine.journal import Journal
 from aurora.engine.recovery import Committed, Recovery
-from aurora.errors import InputError
+from aurora.errors import InputError, StateError
 from aurora.model.network import Network
 from aurora.model.typed import TypedNetwork
 from aurora.processors.local import LocalProcessor
 from aurora.processors.plan import Processor
+from aurora.storage.blocks import BlockStore
 from aurora.storage.folder import open_folder
 from aurora.storage.states import StateStore
 from aurora.storage.tiers import Tiers
@@ -112,9 +114,35 @@ class Workplace:
         log = self.spark_log
         self._say(f"Spark's log is {log}")
         self._session = start_session(Master.parse(self._master), log=log, ui=self._ui, on_progress=self._say)
+        self._offer(self._session)
         if self._ui:
             self._say(f"Spark's page is {self._session.sparkContext.uiWebUrl}")
         return self._session
+
+    def _offer(self, session: Any) -> None:
+        """Makes the session known to boxes of kind ``spark``, and outputs of ours known to the session."""
+        from aurora.connectors.spark_source import register
+        from aurora.processors.spark.functions import SparkFunctions
+
+        register(session)
+        spark.RUN = SparkFunctions(session)
+
+    @property
+    def session(self) -> Any:
+        """The Spark session; StateError where there is none."""
+        if self._session is None:
+            raise StateError(
+                'there is no Spark session: the processor is local; use processor="spark"'
+                if self._name == "local"
+                else "there is no Spark session yet; start the engine first"
+            )
+        return self._session
+
+    @property
+    def blocks(self) -> BlockStore:
+        """Where the blocks of a run on Spark live."""
+        assert self._tiers is not None
+        return self._tiers.blocks
 
     @property
     def spark_log(self) -> Path:
@@ -126,6 +154,8 @@ class Workplace:
             from aurora.processors.spark.session import stop_session
 
             stop_session(self._session)
+            self._session = None
+            spark.RUN = None
         if self._tiers is not None:
             self._tiers.close()
         if self._journal is not None:

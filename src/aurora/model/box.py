@@ -97,6 +97,10 @@ class Box(Element):
         """Whether the box reads the number, the clock or the arrival time of its tuples."""
         return True
 
+    def runs_user_code(self) -> bool:
+        """Whether the operator's code runs on tuples, which may fail on some of them."""
+        return False
+
     def keeps_time(self) -> bool:
         """Whether something may come out because time passes, without a tuple."""
         return False

@@ -6,7 +6,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -18,6 +17,7 @@ from aurora.model.train import Emission, Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.allocation import keep_freed_memory
 from aurora.processors.plan import BoxCost, Execution, FileRows, Result
+from aurora.processors.poison import RejectedTuple, given, runs_user_code, sample, without_poison
 from aurora.storage.states import StateStore, state_name
 
 
@@ -44,10 +44,16 @@ class LocalProcessor:
         self._states = states
         self._run_id = uuid.uuid4().hex[:12]
         self._version = 0
-        self._kernels = {name: _kernel(typed, name, statics or {}) for name in (boxes or typed.order)}
-        if ranked:
-            for kernel in self._kernels.values():
-                kernel.rank()
+        self._statics = statics or {}
+        self._ranked = ranked
+        self._kernels = {name: self._fresh(name) for name in (boxes or typed.order)}
+        self._guarded = {name for name in self._kernels if runs_user_code(typed.network.boxes[name])}
+
+    def _fresh(self, name: str) -> Kernel:
+        kernel = _kernel(self._typed, name, self._statics)
+        if self._ranked:
+            kernel.rank()
+        return kernel
 
     def run(self, plan: Sequence[Execution]) -> list[Result]:
         return [self._execute(execution) for execution in plan]
@@ -55,28 +61,45 @@ class LocalProcessor:
     def _execute(self, execution: Execution) -> Result:
         trains = {p: t.open() if isinstance(t, FileRows) else t for p, t in execution.trains.items()}
         costs: dict[str, BoxCost] = {}
+        rejected: list[RejectedTuple] = []
         for name in execution.boxes:
             with _naming(name):
-                costs[name] = self._run_box(name, trains, execution.progress)
-        return Result(trains, costs)
+                costs[name] = self._run_box(name, trains, execution.progress, rejected)
+        return Result(trains, costs, rejected)
 
-    def _run_box(self, name: str, trains: dict[Producer, Train], progress: Progress) -> BoxCost:
-        kernel, cost = self._kernels[name], BoxCost()
+    def _run_box(
+        self, name: str, trains: dict[Producer, Train], progress: Progress, rejected: list[RejectedTuple]
+    ) -> BoxCost:
+        cost = BoxCost()
         began = time.perf_counter()
-        emissions: list[Emission] = []
-        for port, producer in enumerate(self._typed.inputs[name]):
-            train = trains.get(producer)
-            if train is not None:
-                cost.tuples_in += len(train)
-                cost.calls += 1
-                emissions.append(kernel.process(port, train))
-        if progress.end:
-            # What upstream boxes flushed is taken in like any train before the box itself is flushed.
-            emissions.append(kernel.advance(replace(progress, end=False)))
-        emissions.append(kernel.advance(progress))
+        inputs = {port: trains[p] for port, p in enumerate(self._typed.inputs[name]) if p in trains}
+        cost.tuples_in = sum(map(len, inputs.values()))
+        cost.calls = len(inputs)
+        if name in self._guarded:
+            emissions, found = self._run_guarded(name, inputs, progress)
+            cost.rejected += len(found)
+            rejected += found
+        else:
+            emissions = given(self._kernels[name], inputs, progress)
         self._collect(name, emissions, trains, cost)
         cost.cost_s = time.perf_counter() - began
         return cost
+
+    def _run_guarded(
+        self, name: str, inputs: dict[int, Train], progress: Progress
+    ) -> tuple[list[Emission], list[RejectedTuple]]:
+        """Code of the operator's may fail on a tuple: then it is given each suspect alone, and goes on without it."""
+        before = self._kernels[name].snapshot()
+        try:
+            return given(self._kernels[name], inputs, progress), []
+        except UserCodeError as error:
+            clean, rejected = without_poison(name, lambda: self._fresh(name), inputs, progress)
+            if not rejected:
+                # Every tuple passes by itself, so it is no tuple's fault.
+                raise UserCodeError(f"{error}{sample(inputs)}") from error
+        self._kernels[name] = self._fresh(name)
+        self._kernels[name].restore(before)
+        return given(self._kernels[name], clean, progress), rejected
 
     def _collect(self, name: str, emissions: Sequence[Emission], trains: dict[Producer, Train], cost: BoxCost) -> None:
         found: dict[str, list[Train]] = {}

@@ -11,6 +11,7 @@ import polars as pl
 
 from aurora.model.train import Ints, Progress, Train
 from aurora.model.typed import Producer
+from aurora.processors.poison import RejectedTuple
 
 
 class Readable(Protocol):
@@ -87,10 +88,11 @@ class BoxCost:
 
 @dataclass(frozen=True)
 class Result:
-    """The trains that came out, at least those of the network's outputs, by arc; and what each box did."""
+    """The trains that came out, at least those of the network's outputs, by arc; what each box did and rejected."""
 
     trains: Trains
     costs: Mapping[str, BoxCost]
+    rejected: Sequence[RejectedTuple] = ()
 
 
 class Processor(Protocol):

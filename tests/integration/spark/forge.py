@@ -26,7 +26,7 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet  # noqa: F401  (imported once for all runs)
 
-import aurora.cli.run  # noqa: F401
+import aurora.cli.run
 import aurora.connectors.columnar_out
 import aurora.connectors.csv_files
 import aurora.connectors.json_lines  # noqa: F401

@@ -17,6 +17,7 @@ from aurora.expressions import registry
 from aurora.model.train import CLOCK, ORDER, Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.plan import BoxCost, Execution, FileRows, Result
+from aurora.processors.poison import RejectedTuple
 from aurora.processors.steps.packing import packed
 from aurora.processors.steps.task import (
     Cargo,
@@ -129,6 +130,7 @@ class StepProcessor:
     def _execute(self, execution: Execution) -> Result:
         self._step += 1
         costs = {box: BoxCost() for box in execution.boxes}
+        rejected: list[RejectedTuple] = []
         step = _Step(self, execution)
         try:
             for level, found in groupby(enumerate(self._segments), key=lambda entry: entry[1].level):
@@ -138,16 +140,18 @@ class StepProcessor:
                     label = f"step {self._step}, level {level}: " + ", ".join(self._names(tasks))
                     bundles = packed(tasks, self._runner.slots, lambda t: self._predicted.get((t.segment, t.part), 0.0))
                     outcomes += self._runner.run(bundles, label)
-                self._take(outcomes, step, costs)
+                self._take(outcomes, step, costs, rejected)
             trains = {producer: train for producer in self._typed.outputs.values() if (train := step.train(producer))}
         finally:
             self._blocks.release(step.blocks)
-        return Result(trains, costs)
+        return Result(trains, costs, sorted(rejected, key=lambda tuple: tuple.number))
 
     def _names(self, tasks: Iterable[Task]) -> list[str]:
         return list(dict.fromkeys(self._segments[task.segment].name for task in tasks))
 
-    def _take(self, outcomes: Sequence[Outcome], step: _Step, costs: dict[str, BoxCost]) -> None:
+    def _take(
+        self, outcomes: Sequence[Outcome], step: _Step, costs: dict[str, BoxCost], rejected: list[RejectedTuple]
+    ) -> None:
         # Slices stand in the order of the stream, whichever was done first.
         outcomes = sorted(outcomes, key=lambda outcome: (outcome.segment, outcome.part))
         for outcome in outcomes:
@@ -159,6 +163,7 @@ class StepProcessor:
                     where = self._segments[outcome.segment].name
                     raise AuroraError(f"in {where}: {outcome.failure.message}\n{outcome.failure.trace}")
                 raise kind(outcome.failure.message)
+            rejected += outcome.rejected
             for box, cost in outcome.costs.items():
                 costs[box].add(cost)
             if outcome.state is not None:
@@ -334,6 +339,9 @@ class _Step:
             return _file_cut(rows, numbering, 0, len(rows))
         if producer in self._pushed:
             return self._pushed[producer]
+        return self._made(producer)
+
+    def _made(self, producer: Producer) -> FromBlocks | None:
         made = self._written.get(producer)
         if not made:
             return None
@@ -342,9 +350,8 @@ class _Step:
 
     def train(self, producer: Producer) -> Train | None:
         """What came out on an arc; the memory stays when its blocks are deleted."""
-        made = self._written.get(producer)
-        cargo = self._whole(producer) if made else None
-        return opened(cargo) if isinstance(cargo, FromBlocks) else None
+        made = self._made(producer)
+        return None if made is None else opened(made)
 
 
 def _size(train: Train | FileRows) -> int:

@@ -16,6 +16,7 @@ from aurora.model.schema import Schema
 from aurora.model.train import CLOCK, Progress
 from aurora.model.typed import Producer
 from aurora.processors.plan import BoxCost, Readable
+from aurora.processors.poison import RejectedTuple
 from aurora.scheduler.segments import Keys, Split
 from aurora.storage.blocks import Block, read_block
 
@@ -149,6 +150,7 @@ class Outcome:
     written: dict[Producer, FromBlocks] = field(default_factory=dict)
     splits: dict[tuple[Producer, Keys], SplitBlocks] = field(default_factory=dict)
     state: str | None = None
+    rejected: list[RejectedTuple] = field(default_factory=list)
     failure: Failure | None = None
     seconds: float = 0.0
 

@@ -75,6 +75,7 @@ class Worker:
             (result,) = processor.run([Execution(segment.boxes, trains, task.progress.open())])
             trains = cast(dict[Producer, Train], dict(result.trains))
             outcome.costs = dict(result.costs)
+            outcome.rejected = list(result.rejected)
             states = processor.snapshot()
             if any(state.num_rows for state in states.values()):
                 outcome.state = state_name(f"{self._run}-{task.segment}", task.part, task.step)

@@ -1,0 +1,47 @@
+"""What Spark is told for Structured Streaming on one machine, beyond what Aurora tells it for its own jobs."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+JAVA = {
+    "spark.driver.memory": "4g",
+    "spark.driver.extraJavaOptions": " ".join(
+        [
+            "-XX:-UseSerialGC",
+            "-XX:+UseParallelGC",
+            "-XX:Tier4InvocationThreshold=5000",
+            "-XX:Tier4MinInvocationThreshold=600",
+            "-XX:Tier4CompileThreshold=15000",
+        ]
+    ),
+}
+"""Rows live in Java here. So it gets memory, a collector for both cores, and the compiler's own thresholds back."""
+
+SQL = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # Or the files of a small micro-batch, which are small, would all go to one task.
+    "spark.sql.files.openCostInBytes": "65536",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    "spark.sql.streaming.minBatchesToRetain": "2",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    ),
+    # The default asks the operating system about every file by starting a program. This one does not, and takes a
+    # micro-batch to about half of its fixed cost.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+}
+
+
+def prepared(spark: SparkSession) -> SparkSession:
+    """A session beside ``spark`` with these settings, so that ``spark`` keeps its own."""
+    session = spark.newSession()
+    for name, value in SQL.items():
+        session.conf.set(name, value)
+    return session

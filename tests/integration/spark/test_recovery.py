@@ -1,0 +1,168 @@
+"""``aurora run --state`` on Spark: whoever is killed, and whenever, the outputs are those of an undisturbed run.
+
+A killed worker or executor is Spark's to replace, and a killed Java process ours: the run goes on by itself. After the
+death of the driver the same command is given again. Moments are counted in steps, which are seen from outside by the
+states that tasks store, so that they do not depend on how fast the machine is.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from integration.spark.killing import (
+    Job,
+    alive,
+    command_of,
+    descendants,
+    executors,
+    feed_alarms,
+    java,
+    joined,
+    kill,
+    leftovers,
+    said,
+    wait_for,
+    workers,
+)
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes in /proc"),
+]
+
+LOCAL = "local[2]"
+CLUSTER = "local-cluster[2,1,1024]"
+PATIENCE_S = 120
+
+Victim = Literal["worker", "executor", "java", "driver", "starting driver", "interrupt"]
+FOUND = {"worker": workers, "executor": executors, "java": java}
+
+
+@dataclass
+class Hunt:
+    """A run in a folder, called again whenever its driver was killed, and the kills still to be made."""
+
+    job: Job
+    folder: Path
+    master: str
+    plan: list[tuple[int, Victim]]
+    chance: random.Random
+    kills: Counter[str] = field(default_factory=Counter)
+    drivers: list[int] = field(default_factory=list)
+    seen: dict[int, str] = field(default_factory=dict)
+    before: frozenset[str] = frozenset()
+
+    def to_end(self) -> None:
+        process = self.start()
+        try:
+            while process.poll() is None:
+                if self.plan and self.due(process.pid) and self.strike(process):
+                    process = self.start()
+                time.sleep(0.002)
+        finally:
+            process.kill()
+        assert process.returncode == 0, said(self.folder)
+        assert not self.plan, f"the run was over before {self.plan}"
+
+    def start(self) -> subprocess.Popen[str]:
+        self.before = frozenset(self.states())
+        process = self.job.start(self.folder, "--master", self.master, "--state", "state")
+        self.drivers.append(process.pid)
+        return process
+
+    def states(self) -> list[str]:
+        folder = self.folder / "state" / "states"
+        return [name for name in os.listdir(folder) if not name.endswith(".tmp")] if folder.exists() else []
+
+    def step(self) -> int:
+        """The step that the process has come to; 0 while it is starting."""
+        return max((int(name.rpartition("-")[2]) for name in self.states() if name not in self.before), default=0)
+
+    def due(self, driver: int) -> bool:
+        step, victim = self.plan[0]
+        return bool(java(driver)) if victim == "starting driver" else self.step() >= max(step, 1)
+
+    def strike(self, process: subprocess.Popen[str]) -> bool:
+        """Makes the next kill if its victim lives; whether the command must be given again."""
+        _, victim = self.plan[0]
+        time.sleep(self.chance.uniform(0, 2 if victim == "starting driver" else 0.1))
+        below = descendants(process.pid)
+        self.seen.update({pid: command_of(pid) for pid in below})
+        if victim in FOUND:
+            candidates = FOUND[victim](process.pid)
+            if not candidates or process.poll() is not None:
+                return False
+            assert process.poll() is None
+            if kill(self.chance.choice(sorted(candidates))):
+                self.kills[victim] += 1
+                del self.plan[0]
+            return False
+        assert process.poll() is None, said(self.folder)
+        if victim == "interrupt":
+            os.killpg(process.pid, signal.SIGINT)
+            assert process.wait(PATIENCE_S) == 130, said(self.folder)
+        else:
+            kill(process.pid)
+            assert process.wait(PATIENCE_S) == -signal.SIGKILL
+            wait_for(lambda: not [pid for pid in below if self.lives(pid)], "all of Spark dies with its driver")
+        self.kills[victim] += 1
+        del self.plan[0]
+        return True
+
+    def lives(self, process: int) -> bool:
+        return alive(process) and command_of(process) == self.seen[process]
+
+
+def hunted(job: Job, folder: Path, master: str, victims: list[Victim], seed: int) -> Hunt:
+    """To kill all of the victims, in any order, at steps spread over the run; a starting driver is the second."""
+    chance = random.Random(seed)
+    train = int(job.options[job.options.index("--train") + 1])
+    steps = job.tuples // train
+    running = [victim for victim in victims if victim != "starting driver"]
+    chance.shuffle(running)
+    # The last kills leave some steps, as those that are under way when a kill is decided must not be the last.
+    moments = sorted(chance.sample(range(2, steps * 3 // 4), len(running)))
+    plan: list[tuple[int, Victim]] = list(zip(moments, running, strict=True))
+    plan[1:1] = [(0, victim) for victim in victims if victim == "starting driver"]
+    return Hunt(job, folder, master, plan, chance)
+
+
+@pytest.mark.parametrize(
+    ("network", "master", "victims", "seed"),
+    [
+        ("feed", LOCAL, {"worker": 5, "java": 1, "driver": 2}, 1),
+        ("feed", CLUSTER, {"worker": 3, "executor": 4, "driver": 2}, 2),
+        ("join", LOCAL, {"worker": 5, "driver": 2, "starting driver": 1, "interrupt": 1}, 3),
+        ("join", CLUSTER, {"worker": 3, "executor": 3, "java": 1, "driver": 1}, 4),
+    ],
+)
+def test_killed(tmp_path: Path, network: str, master: str, victims: dict[Victim, int], seed: int) -> None:
+    if network == "feed":
+        job = feed_alarms(tmp_path / "input", train=400)
+    else:
+        job = joined(tmp_path / "input", tuples=20_000, train=400)
+    undisturbed = job.undisturbed(tmp_path / "undisturbed")
+    hunt = hunted(job, tmp_path / "run", master, [name for name, count in victims.items() for _ in range(count)], seed)
+    hunt.to_end()
+    assert hunt.kills == victims
+    assert job.made(hunt.folder) == undisturbed
+    restarts = sum(count for name, count in victims.items() if name in ("driver", "starting driver", "interrupt"))
+    assert len(hunt.drivers) == 1 + restarts, "only the death of the driver needs another call"
+    if restarts > 1:
+        assert "going on from state" in said(hunt.folder)
+    wait_for(lambda: not [pid for pid in hunt.seen if hunt.lives(pid)], "no process is left")
+    assert not leftovers(hunt.drivers)
+    assert not list((hunt.folder / "state" / "blocks").iterdir())
