@@ -28,7 +28,7 @@ class Inputs:
 
     def streams(self, name: str) -> dict[str, Path]:
         """The streams that a query reads."""
-        return {"left": self.left, "right": self.right} if name == "Q5" else {"ticks": self.ticks}
+        return {"left": self.left, "right": self.right} if name.startswith("Q5") else {"ticks": self.ticks}
 
 
 def write_inputs(folder: Path, data: pl.DataFrame, file_rows: int = FILE_ROWS) -> Inputs:

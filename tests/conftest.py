@@ -19,6 +19,9 @@ from hypothesis import HealthCheck, settings
 TESTS = Path(__file__).parent
 SHELTERED = (TESTS / "unit", TESTS / "conformance")
 
+# Tests that are not about Spark do without it; those that are say so.
+os.environ.setdefault("AURORA_PROCESSOR", "local")
+
 # The default is the same everywhere and every time; `long` looks for new cases, when a person asks for it.
 _SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(

@@ -54,7 +54,9 @@ def _page(kind: str, declaration: type[Box]) -> str:
     said = _said()["boxes"][kind]
     prose, example = _split(inspect.getdoc(declaration) or "")
     lines = [NOTICE, "", f"# {kind}", "", _code_marks(_summary(declaration)), "", _code_marks(prose), ""]
-    lines += ["## Example", "", *_shown(_caught(example, declaration)), ""]
+    # An example that cannot be run here stands in the file as it is to be shown.
+    shown = [said["example"].strip()] if "example" in said else _shown(_caught(example, declaration))
+    lines += ["## Example", "", *shown, ""]
     for extra in said.get("examples", ()):
         lines += [f"### {extra['title']}", "", extra["text"], "", *_shown(_run(extra)), ""]
     lines += ["## Parameters", ""]

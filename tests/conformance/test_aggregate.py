@@ -313,6 +313,14 @@ CASES = [
         late={"b": 1},
     ),
     Case(
+        "empty windows that closed before come out when their group goes on",
+        G,
+        "b: {kind: aggregate, in: s, group_by: g, order_by: x, slack: 0, window: {size: 5, emit_empty: true},"
+        " compute: {n: count(*)}}",
+        one((0, "f", 1), (1, "t", 20), (2, "f", 20), (3, "t", 21)),
+        {"b": [("f", 0, 1), ("f", 5, 0), ("f", 10, 0), ("f", 15, 0)]},
+    ),
+    Case(
         "empty windows wait for a later window, past the timeouts in between",
         G,
         "b: {kind: aggregate, in: s, group_by: g, order_by: x, slack: 2,"

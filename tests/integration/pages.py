@@ -1,6 +1,7 @@
 """The pages as a reader sees them: fenced blocks with the names of the files they show, headings and links.
 
-A block shows a file if the paragraph before it ends in the file's name, in code marks, and a colon.
+A block shows a file if the paragraph before it ends in the file's name, in code marks, and a colon. A page whose
+examples start Spark begins with the comment ``needs: spark``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ class Page:
     @cached_property
     def text(self) -> str:
         return self.path.read_text(encoding="utf-8")
+
+    @property
+    def needs_spark(self) -> bool:
+        return self.text.startswith("<!-- needs: spark -->")
 
     @cached_property
     def blocks(self) -> list[Block]:

@@ -18,7 +18,7 @@ from unittest import mock
 
 from typer.testing import CliRunner
 
-from aurora.boxes.python import REGISTERED
+from aurora.boxes import python, spark
 from aurora.cli.app import app
 from aurora.expressions import registry
 from tests.integration.pages import ROOT
@@ -32,7 +32,8 @@ def nothing_left_behind() -> Iterator[None]:
     with (
         mock.patch.dict(registry.FUNCTIONS),
         mock.patch.dict(registry.AGGREGATES),
-        mock.patch.dict(REGISTERED),
+        mock.patch.dict(python.REGISTERED),
+        mock.patch.dict(spark.REGISTERED),
         mock.patch.dict(sys.modules),
         mock.patch.object(sys, "path", ["", *sys.path]),
     ):

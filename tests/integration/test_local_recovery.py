@@ -37,7 +37,7 @@ pytestmark = [
 LOCAL = ("--processor", "local", "--state", "state")
 Jobs: TypeAlias = dict[str, tuple[Job, dict[str, bytes]]]
 """Jobs by name, with what an undisturbed run makes of each."""
-STEPS = ("--master", "local[2]", "--state", "state")
+STEPS = ("--processor", "spark", "--master", "local[2]", "--state", "state")
 
 
 @pytest.fixture(scope="module")

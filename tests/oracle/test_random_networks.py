@@ -7,17 +7,18 @@ wrong between boxes: the order of arcs, time passing downstream, inherited group
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aurora import RunResult
 from aurora.engine.run import AtEnd
-from aurora.model.check import typecheck
+from aurora.model.check import check, typecheck
 from aurora.model.network import Network
 from aurora.testing import run_rows
 from oracle import reference
 from oracle.comparison import assert_agrees, assert_same_bytes
 from oracle.drawn_boxes import count_slack
+from oracle.keyed_chains import keyed_chains
 from oracle.network import Simulation
 from oracle.strategies import AWKWARD, CLOCK, EXTREME, Example, examples
 
@@ -27,7 +28,12 @@ CUTS = (1, 2, 7, 100)
 
 
 def engine(
-    example: Example, train: int | None, at_end: AtEnd, snapshot_at: int | None = None, parts: int | None = None
+    example: Example,
+    train: int | None,
+    at_end: AtEnd,
+    snapshot_at: int | None = None,
+    parts: int | None = None,
+    most_readers: int = 0,
 ) -> RunResult:
     return run_rows(
         example.document,
@@ -37,6 +43,7 @@ def engine(
         at_end=at_end,
         snapshot_at=snapshot_at,
         parts=parts,
+        most_readers=most_readers,
     )
 
 
@@ -139,7 +146,8 @@ def test_spread_over_parts_it_gives_the_same(at_end: AtEnd, example: Example, da
     """Whichever worker a key goes to, and wherever the state of a box is from step to step."""
     train = data.draw(st.sampled_from([*CUTS, None]), label="train")
     parts = data.draw(st.integers(1, 4), label="parts")
-    assert_same(engine(example, train, at_end, parts=parts), engine(example, None, at_end))
+    readers = data.draw(st.sampled_from([0, 4]), label="so many parts read whole streams themselves")
+    assert_same(engine(example, train, at_end, parts=parts, most_readers=readers), engine(example, None, at_end))
 
 
 @pytest.mark.parametrize("at_end", ENDS)
@@ -155,3 +163,22 @@ def test_long_streams_spread_over_parts(at_end: AtEnd, example: Example, parts: 
 def test_awkward_doubles_spread_over_parts(at_end: AtEnd, example: Example, parts: int) -> None:
     """Equal keys meet even where equal numbers have different bits."""
     assert_same(engine(example, 7, at_end, parts=parts), engine(example, None, at_end))
+
+
+def problems(example: Example) -> set[str]:
+    """Of a chain only this: an inherited grouping may have the name of what a box computes."""
+    found = {problem.id for problem in check(Network.from_document(example.document)) if problem.severity == "error"}
+    assert found <= {"duplicate-column"}
+    return found
+
+
+@pytest.mark.parametrize("at_end", ENDS)
+@given(example=keyed_chains(), data=st.data())
+def test_chains_of_keyed_boxes(at_end: AtEnd, example: Example, data: st.DataObject) -> None:
+    """Bursts of tuples with one number reach boxes that group them by something else."""
+    assume(not problems(example))
+    whole = engine(example, None, at_end)
+    assert_same(engine(example, data.draw(st.sampled_from([1, 2, 5, 9]), label="train"), at_end), whole)
+    train = data.draw(st.sampled_from([None, None, 5, 20]), label="train over parts")
+    parts = data.draw(st.integers(2, 4), label="parts")
+    assert_same(engine(example, train, at_end, parts=parts), whole)

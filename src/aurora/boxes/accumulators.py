@@ -69,7 +69,9 @@ def added(into: State, state: State, slots: Ints, tally: Ints | None = None) -> 
             tally = np.bincount(slots, minlength=len(total)) if tally is None else tally
             total += values[0] * tally
         else:
-            np.add.at(total, slots, values)
+            # Infinities of both signs have no sum; that is no mistake.
+            with np.errstate(invalid="ignore", over="ignore"):
+                np.add.at(total, slots, values)
     return into
 
 
@@ -209,7 +211,8 @@ class DoubleSum(Accumulator):
         return added(into, state, slots, tally)
 
     def merge(self, state: State, other: State) -> State:
-        return tuple(np.add(one, two) for one, two in zip(state, other, strict=True))
+        with np.errstate(invalid="ignore", over="ignore"):
+            return tuple(np.add(one, two) for one, two in zip(state, other, strict=True))
 
     def scan(self, state: State, starts: Ints, *, reverse: bool = False) -> State:
         return accumulate(np.add, np.asarray(state[0]), starts, reverse=reverse), running_sum(

@@ -55,13 +55,11 @@ def spark_box(name: str, *, output: Mapping[str, str]) -> Callable[[F], F]:
 
 @box_kind
 class Spark(Box):
-    """Runs a function that the operator registered under the name ``function``, on the DataFrame that a train is.
+    """Gives the DataFrame that a train is to the function that the operator registered under the name ``function``.
 
-        @aurora.spark_box("score", output={"ticker": "string", "score": "double"})
-        def score(ticks):
-            return model.transform(ticks).select("__source", "ticker", "score")
-
-    with the box ``{kind: spark, in: ticks, function: score}``. It needs the Spark processor.
+    The DataFrame has the columns of the input, and ``__source``, which numbers the rows. The function answers with a
+    DataFrame of the columns that it declared, and of ``__source``: the row behind each answer. A box such as
+    ``{kind: spark, in: ticks, function: score}`` needs the Spark processor.
     """
 
     kind: ClassVar[str] = "spark"

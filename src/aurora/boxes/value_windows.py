@@ -103,7 +103,8 @@ class PaneWindows:
         reached = np.where(self.origins.known(len(every)), self._grid.last_closed(limits), NEVER)
         now = np.maximum(reached, self._closed)
         if not len(every) or not bool((now > self._closed).any()):
-            return None
+            # A group may go on past empty windows that closed before.
+            return None if self._empties is None else self._results(rows, Cells.none(self._aggregation), closing)
         cells = Cells.concat([*self._sealed, self._active.cells()])
         closed = self._tumbled(cells, now) if self._grid.tumbling else self._combined(cells, now, limits)
         self._closed = now

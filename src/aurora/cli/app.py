@@ -64,10 +64,16 @@ def run(
         typer.Option("--output", "-o", metavar="NAME=FILE", help="Where an output goes; - is standard output."),
     ] = None,
     processor: Annotated[
-        str, typer.Option(metavar="spark|local", help="What runs the boxes: Spark, or this process alone.")
+        str,
+        typer.Option(
+            metavar="spark|local", envvar="AURORA_PROCESSOR", help="What runs the boxes: Spark, or this process alone."
+        ),
     ] = "spark",
     master: Annotated[
-        str | None, typer.Option(metavar="URL", help="Any Spark master; local[*], this machine, if none is given.")
+        str | None,
+        typer.Option(
+            metavar="URL", envvar="AURORA_MASTER", help="Any Spark master; local[*], this machine, if none is given."
+        ),
     ] = None,
     train: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="The most tuples that are processed in one go.")

@@ -63,6 +63,11 @@ def wire(
     chosen = _pairs("--output", "NAME=FILE", outputs, list(network.outputs), "output")
     if not chosen and len(network.outputs) == 1 and not resumable:
         chosen = dict.fromkeys(network.outputs, STANDARD)
+    if resumable and STANDARD in chosen.values():
+        raise InputError(
+            "a run with --state cannot write to standard output (-), because what was written there cannot be taken "
+            "back when the run goes on after a kill; name a file"
+        )
     _check_files(streams | statics, chosen)
     return Wiring(streams, statics, chosen, tuple(name for name in network.outputs if name not in chosen))
 

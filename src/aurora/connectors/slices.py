@@ -41,7 +41,8 @@ class FileSlices:
     """What is known of a file that can be sliced, or of several one after the other, from their metadata alone."""
 
     def __init__(self, files: str | Sequence[str], schema: Schema) -> None:
-        self.files = (files,) if isinstance(files, str) else tuple(files)
+        # Workers may run in other folders.
+        self.files = tuple(os.path.abspath(file) for file in ([files] if isinstance(files, str) else files))
         for file in self.files:
             problem = _why_not(file, schema)
             if problem is not None:

@@ -29,6 +29,7 @@ FAMILIES = {
     "read": "table",
     "update": "table",
     "python": "python",
+    "spark": "python",
 }
 """Kinds that are drawn alike. A kind that is not listed is drawn as ``other``."""
 
@@ -49,8 +50,8 @@ def summarise(box: Box) -> str:
         parts.append(f"within {given['within']}")
     if "rate" in given:
         parts.append(f"rate {given['rate']:g}")
-    if "class" in given:
-        parts.append(str(given["class"]))
+    if named := given.get("class") or given.get("function"):
+        parts.append(str(named))
     if columns := given.get("columns"):
         parts.append(f"by {_names(columns)}")
     if computed := {**given.get("compute", {}), **given.get("extend", {})}:

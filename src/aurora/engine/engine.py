@@ -218,7 +218,7 @@ class Engine:
         del self._outputs[output]
 
     def feed(self, stream: str, frame: Any, *, checkpoint: str | None = None) -> Feed:
-        """Lets a streaming DataFrame of ``session`` feed an input, each time the handle's ``process_available`` is called.
+        """Lets a streaming DataFrame of ``session`` feed an input; its handle takes what there is when it is told to.
 
         ``checkpoint`` is where Spark notes how far it has read. Without it the engine's ``state`` has a place for it,
         and without that it is forgotten at shutdown.

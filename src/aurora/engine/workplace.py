@@ -47,7 +47,8 @@ class Workplace:
     ) -> None:
         self._name = processor
         self._master = master
-        self._state = state
+        # Workers may run in other folders.
+        self._state = state if state is None or "://" in state else os.path.abspath(state)
         self._memory = memory
         self._ui = ui
         self._say = say or (lambda line: None)

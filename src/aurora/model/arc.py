@@ -277,6 +277,10 @@ class Arc:
         given = {"class": registered, "parameters": parameters}
         return self._box("python", name, [self, *others], given, notes)
 
+    def spark(self, name: str, function: str, /, **notes: Unpack[Notes]) -> Arc:
+        """Runs a function over Spark DataFrames that the operator registered."""
+        return self._box("spark", name, [self], {"function": function}, notes)
+
     def _aggregating(
         self,
         kind: str,

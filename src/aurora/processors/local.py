@@ -96,7 +96,7 @@ class LocalProcessor:
             clean, rejected = without_poison(name, lambda: self._fresh(name), inputs, progress)
             if not rejected:
                 # Every tuple passes by itself, so it is no tuple's fault.
-                raise UserCodeError(f"{error}{sample(inputs)}") from error
+                raise UserCodeError(f"{_plain(error)}{sample(inputs)}") from error
         self._kernels[name] = self._fresh(name)
         self._kernels[name].restore(before)
         return given(self._kernels[name], clean, progress), rejected
@@ -160,9 +160,12 @@ def _naming(name: str) -> Iterator[None]:
     try:
         yield
     except (StateError, UserCodeError) as error:
-        # Polars adds the expression to what a function raises inside it; people do not know that expression.
-        message = str(error).partition("\n\nThis error occurred")[0]
-        raise type(error)(f"in box {name}: {message}") from error
+        raise type(error)(f"in box {name}: {_plain(error)}") from error
+
+
+def _plain(error: Exception) -> str:
+    """Polars adds the expression to what a function raises inside it; people do not know that expression."""
+    return str(error).partition("\n\nThis error occurred")[0]
 
 
 def _kernel(typed: TypedNetwork, name: str, statics: Mapping[str, pl.DataFrame]) -> Kernel:

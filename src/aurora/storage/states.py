@@ -84,8 +84,14 @@ class StateStore:
         return states
 
     def secure(self, names: Collection[str]) -> None:
-        """Makes states durable that were written by those who do not wait for the disk."""
-        self.folder.secure([f"{STATES}/{name}" for name in names])
+        """Makes states durable that were written by those who do not wait for the disk; StateError if one is missing."""
+        try:
+            self.folder.secure([f"{STATES}/{name}" for name in names])
+        except FileNotFoundError as error:
+            raise StateError(
+                f"the state {error.filename} is not in {self.folder.address}, though a worker has stored it; "
+                "give a --state folder that all machines share"
+            ) from error
 
     def retain(self, names: Collection[str]) -> None:
         """Deletes every state that is not named."""

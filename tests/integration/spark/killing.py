@@ -189,56 +189,50 @@ def spoil(file: Path, rows: int, *, seed: int) -> None:
     file.write_text("".join([head, *lines]))
 
 
-def parents() -> dict[int, int]:
-    """The parent of every process that lives."""
-    found = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                kind, parent = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()[:2]
-            except OSError:
-                continue
-            if kind != "Z":
-                found[int(entry)] = int(parent)
-    return found
+@dataclass(frozen=True)
+class Process:
+    parent: int
+    command: str
 
 
-def descendants(process: int) -> list[int]:
-    known = parents()
-    found, last = [], [process]
-    while last:
-        last = [child for child, parent in known.items() if parent in last]
-        found += last
-    return found
+class Processes:
+    """The processes that live, in one look. Zombies do not."""
 
+    def __init__(self) -> None:
+        self.all: dict[int, Process] = {}
+        for entry in os.listdir("/proc"):
+            if entry.isdigit():
+                try:
+                    kind, parent = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()[:2]
+                    command = Path(f"/proc/{entry}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                except OSError:
+                    continue
+                if kind != "Z":
+                    self.all[int(entry)] = Process(int(parent), command)
 
-def command_of(process: int) -> str:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
+    def below(self, driver: int) -> dict[int, Process]:
+        """Children, their children, and so on."""
+        found: dict[int, Process] = {}
+        last = {driver}
+        while last:
+            last = {pid for pid, process in self.all.items() if process.parent in last}
+            found.update({pid: self.all[pid] for pid in last})
+        return found
 
+    def workers(self, driver: int) -> list[int]:
+        """The Python workers: children of the daemons that Spark's Java processes have started."""
+        daemons = {pid for pid, process in self.below(driver).items() if "spark.daemon" in process.command}
+        return sorted(pid for pid in daemons if self.all[pid].parent in daemons)
 
-def workers(driver: int) -> list[int]:
-    """The Python workers: children of the daemons that Spark's Java processes have started."""
-    below = descendants(driver)
-    daemons = {process for process in below if "spark.daemon" in command_of(process)}
-    known = parents()
-    return [process for process in daemons if known.get(process) in daemons]
+    def executors(self, driver: int) -> list[int]:
+        """Java processes that run tasks, other than the driver's own."""
+        below = self.below(driver)
+        return sorted(pid for pid, process in below.items() if "CoarseGrainedExecutorBackend" in process.command)
 
-
-def executors(driver: int) -> list[int]:
-    """Java processes that run tasks, other than the driver's own."""
-    return [process for process in descendants(driver) if "CoarseGrainedExecutorBackend" in command_of(process)]
-
-
-def java(driver: int) -> list[int]:
-    known = parents()
-    return [child for child, parent in known.items() if parent == driver and "java" in command_of(child)]
-
-
-def alive(process: int) -> bool:
-    return process in parents()
+    def java(self, driver: int) -> list[int]:
+        """The Java process of the driver."""
+        below = self.below(driver)
+        return [pid for pid, process in below.items() if process.parent == driver and "java" in process.command]
 
 
 def kill(process: int) -> bool:

@@ -9,32 +9,20 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from integration.spark.killing import (
-    Job,
-    alive,
-    command_of,
-    descendants,
-    executors,
-    feed_alarms,
-    java,
-    joined,
-    kill,
-    leftovers,
-    said,
-    wait_for,
-    workers,
-)
+from integration.spark.killing import Job, Process, Processes, feed_alarms, joined, kill, leftovers, said, wait_for
 
 pytestmark = [
     pytest.mark.spark,
@@ -48,7 +36,7 @@ CLUSTER = "local-cluster[2,1,1024]"
 PATIENCE_S = 120
 
 Victim = Literal["worker", "executor", "java", "driver", "starting driver", "interrupt"]
-FOUND = {"worker": workers, "executor": executors, "java": java}
+FOUND = {"worker": Processes.workers, "executor": Processes.executors, "java": Processes.java}
 
 
 @dataclass
@@ -62,7 +50,9 @@ class Hunt:
     chance: random.Random
     kills: Counter[str] = field(default_factory=Counter)
     drivers: list[int] = field(default_factory=list)
-    seen: dict[int, str] = field(default_factory=dict)
+    seen: dict[int, Process] = field(default_factory=dict)
+    story: list[str] = field(default_factory=list)
+    places: set[Path] = field(default_factory=set)
     before: frozenset[str] = frozenset()
 
     def to_end(self) -> None:
@@ -75,11 +65,11 @@ class Hunt:
         finally:
             process.kill()
         assert process.returncode == 0, said(self.folder)
-        assert not self.plan, f"the run was over before {self.plan}"
+        assert not self.plan, f"the run was over before {self.plan}; {self.story}"
 
     def start(self) -> subprocess.Popen[str]:
         self.before = frozenset(self.states())
-        process = self.job.start(self.folder, "--master", self.master, "--state", "state")
+        process = self.job.start(self.folder, "--processor", "spark", "--master", self.master, "--state", "state")
         self.drivers.append(process.pid)
         return process
 
@@ -93,41 +83,47 @@ class Hunt:
 
     def due(self, driver: int) -> bool:
         step, victim = self.plan[0]
-        return bool(java(driver)) if victim == "starting driver" else self.step() >= max(step, 1)
+        if victim == "starting driver":
+            return self.step() == 0 and bool(Processes().java(driver))
+        return self.step() >= max(step, 1)
 
     def strike(self, process: subprocess.Popen[str]) -> bool:
         """Makes the next kill if its victim lives; whether the command must be given again."""
         _, victim = self.plan[0]
-        time.sleep(self.chance.uniform(0, 2 if victim == "starting driver" else 0.1))
-        below = descendants(process.pid)
-        self.seen.update({pid: command_of(pid) for pid in below})
-        if victim in FOUND:
-            candidates = FOUND[victim](process.pid)
-            if not candidates or process.poll() is not None:
+        time.sleep(self.chance.uniform(0, 2 if victim == "starting driver" else 0.05))
+        processes = Processes()
+        below = processes.below(process.pid)
+        self.seen.update(below)
+        self.places |= {Path(f"/proc/{pid}/cwd").resolve() for pid in processes.executors(process.pid)}
+        again = victim not in FOUND
+        hit = process.pid
+        if not again:
+            candidates = FOUND[victim](processes, process.pid)
+            if not candidates:
                 return False
-            assert process.poll() is None
-            if kill(self.chance.choice(sorted(candidates))):
-                self.kills[victim] += 1
-                del self.plan[0]
+            hit = self.chance.choice(candidates)
+        if process.poll() is not None:
             return False
-        assert process.poll() is None, said(self.folder)
         if victim == "interrupt":
-            os.killpg(process.pid, signal.SIGINT)
-            assert process.wait(PATIENCE_S) == 130, said(self.folder)
-        else:
-            kill(process.pid)
-            assert process.wait(PATIENCE_S) == -signal.SIGKILL
-            wait_for(lambda: not [pid for pid in below if self.lives(pid)], "all of Spark dies with its driver")
+            os.killpg(hit, signal.SIGINT)
+        elif not kill(hit):
+            return False
+        self.story.append(f"{victim} {hit} at step {self.step()} of driver {process.pid}")
         self.kills[victim] += 1
         del self.plan[0]
-        return True
+        if again:
+            code = process.wait(PATIENCE_S)
+            assert code == (130 if victim == "interrupt" else -signal.SIGKILL), said(self.folder)
+            wait_for(lambda: not self.left(below), "all of Spark dies with its driver", PATIENCE_S)
+        return again
 
-    def lives(self, process: int) -> bool:
-        return alive(process) and command_of(process) == self.seen[process]
+    def left(self, processes: Iterable[int]) -> list[Process]:
+        now = Processes().all
+        return [now[pid] for pid in processes if now.get(pid) == self.seen[pid]]
 
 
 def hunted(job: Job, folder: Path, master: str, victims: list[Victim], seed: int) -> Hunt:
-    """To kill all of the victims, in any order, at steps spread over the run; a starting driver is the second."""
+    """To kill all of the victims, in any order, at steps spread over the run; a starting driver after another."""
     chance = random.Random(seed)
     train = int(job.options[job.options.index("--train") + 1])
     steps = job.tuples // train
@@ -136,17 +132,18 @@ def hunted(job: Job, folder: Path, master: str, victims: list[Victim], seed: int
     # The last kills leave some steps, as those that are under way when a kill is decided must not be the last.
     moments = sorted(chance.sample(range(2, steps * 3 // 4), len(running)))
     plan: list[tuple[int, Victim]] = list(zip(moments, running, strict=True))
-    plan[1:1] = [(0, victim) for victim in victims if victim == "starting driver"]
+    if "starting driver" in victims:
+        plan.insert(1 + running.index("driver"), (0, "starting driver"))
     return Hunt(job, folder, master, plan, chance)
 
 
 @pytest.mark.parametrize(
     ("network", "master", "victims", "seed"),
     [
-        ("feed", LOCAL, {"worker": 5, "java": 1, "driver": 2}, 1),
-        ("feed", CLUSTER, {"worker": 3, "executor": 4, "driver": 2}, 2),
-        ("join", LOCAL, {"worker": 5, "driver": 2, "starting driver": 1, "interrupt": 1}, 3),
-        ("join", CLUSTER, {"worker": 3, "executor": 3, "java": 1, "driver": 1}, 4),
+        ("feed", LOCAL, {"worker": 6, "java": 1, "driver": 1}, 1),
+        ("feed", CLUSTER, {"worker": 4, "executor": 4, "driver": 1}, 2),
+        ("join", LOCAL, {"worker": 6, "driver": 1, "starting driver": 1, "interrupt": 1}, 3),
+        ("join", CLUSTER, {"worker": 4, "executor": 4, "driver": 1}, 4),
     ],
 )
 def test_killed(tmp_path: Path, network: str, master: str, victims: dict[Victim, int], seed: int) -> None:
@@ -154,15 +151,21 @@ def test_killed(tmp_path: Path, network: str, master: str, victims: dict[Victim,
         job = feed_alarms(tmp_path / "input", train=400)
     else:
         job = joined(tmp_path / "input", tuples=20_000, train=400)
+    # Executors do not have our working directory.
+    job = replace(job, inputs={name: Path("..", path.relative_to(tmp_path)) for name, path in job.inputs.items()})
     undisturbed = job.undisturbed(tmp_path / "undisturbed")
     hunt = hunted(job, tmp_path / "run", master, [name for name, count in victims.items() for _ in range(count)], seed)
     hunt.to_end()
+    print(*hunt.story, sep="\n")
+    for place in hunt.places:
+        # A cluster of processes keeps the logs of its executors beside Spark.
+        shutil.rmtree(place.parent, ignore_errors=True)
     assert hunt.kills == victims
     assert job.made(hunt.folder) == undisturbed
     restarts = sum(count for name, count in victims.items() if name in ("driver", "starting driver", "interrupt"))
     assert len(hunt.drivers) == 1 + restarts, "only the death of the driver needs another call"
     if restarts > 1:
         assert "going on from state" in said(hunt.folder)
-    wait_for(lambda: not [pid for pid in hunt.seen if hunt.lives(pid)], "no process is left")
+    wait_for(lambda: not hunt.left(hunt.seen), "no process is left", PATIENCE_S)
     assert not leftovers(hunt.drivers)
     assert not list((hunt.folder / "state" / "blocks").iterdir())

@@ -366,3 +366,15 @@ def test_an_integer_sum_may_leave_the_range_on_its_way() -> None:
     values = [GREATEST, GREATEST, 5, LEAST, LEAST]
     state = in_one_go(accumulator, column_of("int", values), [0] * 5, [0] * 5)
     assert plain(accumulator.final(state))[0] == 3
+
+
+@pytest.mark.parametrize("call", ["min(x)", "max(x)"])
+@pytest.mark.parametrize("values", [[0.0, -0.0], [-0.0, 0.0], [-0.0], [-0.0] * 9 + [0.0], [0.0] * 9 + [-0.0]])
+def test_the_least_and_the_greatest_zero_have_no_sign(call: str, values: list[float]) -> None:
+    """The zeros are equal, so that which one is found would depend on how the rows lie."""
+    accumulator = Aggregate(call, "double", min).accumulator()
+    rows = [0] * len(values)
+    at_once = accumulator.final(in_one_go(accumulator, pl.Series(values), rows, rows))
+    running = accumulator.final(accumulator.scan(accumulator.lift(pl.Series(values), ints(rows)), ints([0])))
+    for zero in (at_once[0], running[-1]):
+        assert math.copysign(1.0, zero) == 1.0

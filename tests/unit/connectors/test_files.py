@@ -82,6 +82,8 @@ def test_memory_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_rejected_rows_beside_the_output(tmp_path: Path) -> None:
     (tmp_path / "b.rejected.jsonl").write_text("from an earlier run")
     writer = RejectedWriter(("a", "b"), folder=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1, "the run may yet be refused"
+    writer.begin()
     assert list(tmp_path.iterdir()) == []
     writer(Rejected("a", 3, "why", 'te"xt'))
     writer.close()
@@ -92,8 +94,30 @@ def test_rejected_rows_beside_the_output(tmp_path: Path) -> None:
 
 
 def test_rejected_rows_in_one_file(tmp_path: Path) -> None:
+    """Stream by stream, whatever was read first."""
     writer = RejectedWriter(("a", "b"), file=tmp_path / "r.jsonl")
-    writer(Rejected("a", 1, "", ""))
-    writer(Rejected("b", 2, "", ""))
+    writer.begin()
+    for stream, line in (("b", 1), ("b", 2), ("a", 3), ("b", 4), ("a", 5), ("a", 6)):
+        writer(Rejected(stream, line, "", "é" * line))
+    writer.close(durable=True)
+    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert [(row["stream"], row["line"]) for row in rows] == [
+        ("a", 3),
+        ("a", 5),
+        ("a", 6),
+        ("b", 1),
+        ("b", 2),
+        ("b", 4),
+    ]
+    assert all(row["text"] == "é" * row["line"] for row in rows)
+    assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+
+
+def test_rejected_rows_that_are_complete_stay(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text("all of them")
+    writer = RejectedWriter(("a", "b"), file=tmp_path / "r.jsonl")
+    writer.begin({"a": 7})
+    writer(Rejected("b", 1, "", ""))
     writer.close()
-    assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 2
+    assert (tmp_path / "r.jsonl").read_text() == "all of them"
+    assert writer.counts == {"a": 7, "b": 1}

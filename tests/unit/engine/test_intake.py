@@ -140,7 +140,9 @@ def test_by_arrival_one_input_after_the_other(sizes: list[int], shape: tuple[int
     clock = ManualClock(5)
 
     def moving() -> Iterator[Epoch]:
-        for epoch in by_arrival({name: FrameSource(table, schema) for name, table in tables.items()}, FixedTrain(train), clock):
+        for epoch in by_arrival(
+            {name: FrameSource(table, schema) for name, table in tables.items()}, FixedTrain(train), clock
+        ):
             assert set(epoch.progress.clocks.tolist()) == {clock.now_us()}
             assert len(epoch.progress.clocks) <= train
             yield epoch

@@ -107,7 +107,7 @@ def test_a_network_of_all_boxes_is_typed_and_reads_back_equal() -> None:
     assert typed.arcs["worth"].schema["worth"] == Schema.of(x="double")["x"]
     assert loads(net.to_yaml()) == net
     assert loads(net.to_json(), format="json") == net
-    assert {box.kind for box in net.boxes.values()} | {"python"} == set(REAL)
+    assert {box.kind for box in net.boxes.values()} | {"python", "spark"} == set(REAL)
 
 
 @pytest.mark.parametrize("kind", sorted(REAL))

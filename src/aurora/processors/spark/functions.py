@@ -16,6 +16,8 @@ class SparkFunctions:
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
+        # Otherwise Spark makes rows of the train in the driver, one by one, which takes five times as long.
+        session.conf.set("spark.sql.execution.arrow.localRelationThreshold", "0")
 
     def __call__(self, function: Callable[[Any], Any], frame: pl.DataFrame) -> pl.DataFrame:
         given = self._session.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
