@@ -69,8 +69,8 @@ def q5(streams: Streams) -> DataFrame:
 def q5_grouped(streams: Streams) -> DataFrame:
     """The same pairs without a join: both sides of a ticker and bucket are collected, and paired when it closes.
 
-    Spark then keeps a row per bucket and not one per tuple, which took about half the processor time. But a pair comes out
-    only when the watermark passes its bucket, and not when its second tuple comes.
+    Spark then keeps a row per bucket and not one per tuple, which took about half the processor time. But a pair
+    comes out only when the watermark passes its bucket, and not when its second tuple comes.
     """
     nothing = f.expr("cast(null as struct<price: double, ts: timestamp>)")
     tick = f.struct("price", "ts")

@@ -100,7 +100,7 @@ class _Lines:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = path.open("wb")
+        self._file: IO[bytes] = path.open("wb")
         self._length = 0
         self._turns: list[tuple[str, int]] = []
 

@@ -94,15 +94,15 @@ def _map_in_arrow(frame: DataFrame, task: _Write) -> DataFrame:
 
 
 class Taker(Protocol):
-    """Who takes batches. ``taken`` is the number of the last one, -1 before the first."""
+    """Who takes batches. Spark numbers them for each query, which is one as long as it keeps its checkpoint."""
 
-    @property
-    def taken(self) -> int: ...
+    def taken(self, query: str) -> int:
+        """The number of the last batch that was taken of a query; -1 before the first."""
 
     def folders(self) -> tuple[str, ...]:
         """Where blocks go."""
 
-    def take(self, batch: int, rows: BlockRows | None) -> None:
+    def take(self, query: str, batch: int, rows: BlockRows | None) -> None:
         """Takes a batch and its number at once; None if it is empty."""
 
 
@@ -149,10 +149,11 @@ class Feed:
 
     def _take(self, frame: DataFrame, batch: int) -> None:
         try:
-            if batch <= self._taker.taken:
+            query = frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or ""
+            if batch <= self._taker.taken(query):
                 return
             blocks = written_blocks(frame, self._schema, self._taker.folders(), f"feed-{self.stream}-{batch}")
-            self._taker.take(batch, BlockRows(tuple(blocks)) if blocks else None)
+            self._taker.take(query, batch, BlockRows(tuple(blocks)) if blocks else None)
             self._rows += sum(block.rows for block in blocks)
         except Exception as error:
             self._error = error

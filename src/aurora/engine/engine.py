@@ -18,7 +18,7 @@ from aurora.clock import Clock, WallClock
 from aurora.connectors.block_log import BlockLogSink
 from aurora.connectors.block_rows import BlockRows
 from aurora.connectors.frames import Table, table_frame
-from aurora.connectors.source import LiveSink, Sink
+from aurora.connectors.source import LiveSink, Sink, SinkPosition
 from aurora.engine.enqueued import Enqueued
 from aurora.engine.recovery import Committed
 from aurora.engine.run import Run
@@ -31,6 +31,10 @@ from aurora.model.typed import TypedNetwork
 
 if TYPE_CHECKING:
     from aurora.connectors.spark_feed import Feed
+
+
+_UNPUBLISHED = -1
+"""In a commit, the position of an output that no log has been kept of."""
 
 
 class Engine:
@@ -184,14 +188,16 @@ class Engine:
             return
         while self.step():
             yield from waiting
-        self._tick()
         yield from waiting
 
     def step(self) -> bool:
-        """Runs the boxes on one train; False if nothing was enqueued."""
+        """Runs the boxes on one train. If nothing is enqueued it lets time pass, so that timeouts fire; then False."""
         running = self._check_started()
         with self._failing():
-            return next(running.epochs(), None) is not None
+            if next(running.epochs(), None) is not None:
+                return True
+            running.tick()
+        return False
 
     def flush(self) -> None:
         """Ends the input: takes what is enqueued, closes open windows, and empties sort buffers."""
@@ -209,8 +215,8 @@ class Engine:
         waiting = self._check_output(output)
         self._check_started()
         schema = self._typed.arcs[self._typed.outputs[output]].schema
-        resume = None if self._committed is None else self._committed.outputs.get(output)
-        sink = BlockLogSink(address, schema, resume=resume)
+        known = _UNPUBLISHED if self._committed is None else self._committed.outputs.get(output, _UNPUBLISHED)
+        sink = BlockLogSink(address, schema, resume=None if known == _UNPUBLISHED else known)
         self._stack.callback(sink.close)
         for train in waiting:
             sink.write(train)
@@ -270,11 +276,6 @@ class Engine:
         while self.step():
             pass
 
-    def _tick(self) -> None:
-        running = self._check_started()
-        with self._failing():
-            running.tick()
-
     @contextmanager
     def _failing(self) -> Iterator[None]:
         """What goes wrong while boxes run leaves them in the middle of something; nothing is run after it."""
@@ -325,6 +326,9 @@ class _Waiting(LiveSink):
     def write(self, frame: pl.DataFrame) -> None:
         self._frames.append(frame)
 
+    def position(self, *, durable: bool = False) -> SinkPosition:
+        return _UNPUBLISHED
+
     def __iter__(self) -> Iterator[pl.DataFrame]:
         while self._frames:
             yield self._frames.popleft()
@@ -342,15 +346,14 @@ class _Taker:
         self._stream = stream
         self._blocks = engine._workplace.blocks
 
-    @property
-    def taken(self) -> int:
-        return self._running.last_batch(self._stream)
+    def taken(self, query: str) -> int:
+        return self._running.last_batch(self._stream, query)
 
     def folders(self) -> tuple[str, ...]:
         return self._blocks.folders()
 
-    def take(self, batch: int, rows: BlockRows | None) -> None:
-        with self._running.batch(self._stream, batch):
+    def take(self, query: str, batch: int, rows: BlockRows | None) -> None:
+        with self._running.batch(self._stream, query, batch):
             if rows is not None:
                 blocks = rows.blocks
                 self._blocks.note(blocks)

@@ -24,7 +24,7 @@ Stage = Literal["running", "flushed", "finished"]
 class Committed:
     """A commit's content. Once ``flushed`` nothing more will come out; once ``finished`` the outputs are closed.
 
-    ``feeds`` has, for every stream that is fed in batches, the number of the last batch that was taken.
+    ``feeds`` has, for every stream that is fed in batches, who feeds it and the number of the last batch taken.
     """
 
     position: Position
@@ -32,7 +32,7 @@ class Committed:
     processor: Mapping[str, Any]
     statistics: Mapping[str, Any]
     stage: Stage
-    feeds: Mapping[str, int] = field(default_factory=dict)
+    feeds: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, commit: Commit) -> Committed:
@@ -44,7 +44,7 @@ class Committed:
                 content["processor"],
                 content["statistics"],
                 content["stage"],
-                content.get("feeds", {}),
+                {stream: (feeder, batch) for stream, (feeder, batch) in content.get("feeds", {}).items()},
             )
         except (KeyError, TypeError) as error:
             raise StateError(f"commit {commit.number} is not one of a run: {error} is missing or wrong") from error

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from aurora.clock import Clock, WallClock
+from aurora.connectors.slices import FileSlices
 from aurora.connectors.source import Sink
 from aurora.engine.enqueued import Enqueued
 from aurora.engine.intake import Epoch, Input, Position, by_arrival, by_column
@@ -27,20 +28,24 @@ from aurora.scheduler.trains import FixedTrain, GrowingTrain, TrainSize
 
 AtEnd = Literal["flush", "hold"]
 DEFAULT_TRAIN = 50_000
-LONGEST_TRAIN = 2_000_000
+LONG_TRAIN = 1_000_000
+LONGEST_TRAIN = 4_000_000
 STEP_S = 0.5
 """Where a step costs something whatever it carries, trains grow until a step takes about as long as this."""
 
 
-def train_size(train: int | None, processor: Processor) -> TrainSize:
-    """The size that was asked for, else the one that suits the processor."""
+def train_size(train: int | None, processor: Processor, *, pulled: bool = False) -> TrainSize:
+    """The size that was asked for, else the one that suits the processor.
+
+    Where workers read the inputs themselves nobody waits for the first answer, so trains are long from the start.
+    """
     if train is not None:
         if train < 1:
             raise InputError(f"a train of {train} tuples is not possible; give 1 or more")
         return FixedTrain(train)
     if isinstance(processor, LocalProcessor):
         return FixedTrain(DEFAULT_TRAIN)
-    return GrowingTrain(DEFAULT_TRAIN, LONGEST_TRAIN, seconds=STEP_S)
+    return GrowingTrain(DEFAULT_TRAIN, LONGEST_TRAIN, seconds=STEP_S, start=LONG_TRAIN if pulled else None)
 
 
 def rejected_by(box: str) -> str:
@@ -82,7 +87,8 @@ class Run:
         streams = list(inputs.schemas if isinstance(inputs, Enqueued) else inputs)
         self._arcs = {name: Producer(name) for name in streams}
         self.processor = processor or LocalProcessor(typed, statics)
-        self._size = train_size(train, self.processor)
+        pulled = not isinstance(inputs, Enqueued) and all(isinstance(i, FileSlices) for i in inputs.values())
+        self._size = train_size(train, self.processor, pulled=pulled)
         self.statistics = RunStatistics(
             processor=self.processor.kind,
             train=self._size.most,
@@ -144,17 +150,18 @@ class Run:
         if self._recovery is not None and self._recovery.due and not self._in_batch:
             self.commit()
 
-    def last_batch(self, stream: str) -> int:
-        """The number of the last batch of a feed that was taken; -1 before the first."""
-        return self._feeds.get(stream, -1)
+    def last_batch(self, stream: str, feeder: str) -> int:
+        """The number of the last batch of a stream that was taken from a feeder; -1 before the first."""
+        known, number = self._feeds.get(stream, ("", -1))
+        return number if known == feeder else -1
 
     @contextmanager
-    def batch(self, stream: str, number: int) -> Iterator[None]:
+    def batch(self, stream: str, feeder: str, number: int) -> Iterator[None]:
         """What is taken inside is committed together with the batch's number, or not at all."""
         self._in_batch = True
         try:
             yield
-            self._feeds[stream] = number
+            self._feeds[stream] = (feeder, number)
             self.commit()
         finally:
             self._in_batch = False

@@ -42,11 +42,11 @@ class GrowingTrain:
 
     FASTEST_GROWTH = 4
 
-    def __init__(self, least: int, most: int, *, seconds: float) -> None:
+    def __init__(self, least: int, most: int, *, seconds: float, start: int | None = None) -> None:
         self._least = least
         self.most = most
         self._seconds = seconds
-        self._now = least
+        self._now = least if start is None else start
 
     def now(self) -> int:
         return self._now

@@ -6,8 +6,8 @@ outlives a run is state, which is kept elsewhere and carries checksums.
 
 from __future__ import annotations
 
-import itertools
 import os
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +17,6 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from aurora.storage.folder import open_folder
-
-_TEMPORARY = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,8 @@ def _written(folder: str, name: str, table: pa.Table) -> Block:
         size = open_folder(folder).write(name, sink.getvalue())
         return Block(folder, name, table.num_rows, size)
     path = os.path.join(folder, name)
-    temporary = f"{path}.{os.getpid()}-{next(_TEMPORARY)}.tmp"
+    # A task that was taken for lost may be at it still, on another machine.
+    temporary = f"{path}.{uuid.uuid4().hex}.tmp"
     try:
         with pa.OSFile(temporary, "wb") as file:
             with pyarrow.ipc.new_file(file, table.schema) as writer:

@@ -84,7 +84,7 @@ class StateStore:
         return states
 
     def secure(self, names: Collection[str]) -> None:
-        """Makes states durable that were written by those who do not wait for the disk; StateError if one is missing."""
+        """Makes states durable that tasks wrote without waiting for the disk; StateError if one is missing."""
         try:
             self.folder.secure([f"{STATES}/{name}" for name in names])
         except FileNotFoundError as error:

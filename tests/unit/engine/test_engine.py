@@ -336,6 +336,17 @@ def test_what_a_log_has_beyond_the_commit_is_not_written_twice(tmp_path: Path) -
     assert totals(log) == [1, 3, 6, 10, 15]
 
 
+def test_an_output_that_was_not_published_meanwhile_is_appended(tmp_path: Path) -> None:
+    """What it delivered then went elsewhere; nothing of what comes now is in the log."""
+    state, log = str(tmp_path / "state"), str(tmp_path / "log")
+    for number, published in enumerate([True, False, True]):
+        with engine(state=state, clock="t") as running:
+            if published:
+                running.publish("sums", log)
+            running.enqueue("s", rows(1, first=number))
+    assert totals(log) == [1, 3]
+
+
 def test_publishing_takes_what_waits_and_ends_dequeueing(tmp_path: Path) -> None:
     with engine() as running:
         running.enqueue("s", rows(1, 2))

@@ -20,6 +20,9 @@ from aurora.processors.spark.tasks import BUNDLE, packed_bundle, packed_program,
 from aurora.processors.steps.task import Outcome, Program, Task
 from aurora.storage.folder import open_folder
 
+_MOST_LOSSES = 4
+"""A step in which so many sessions are lost is likely to be what kills them."""
+
 
 class SparkRunner:
     """Runs tasks in a session. ``shared`` is the address of a folder that every executor reaches.
@@ -49,23 +52,27 @@ class SparkRunner:
     def prepare(self, program: Program) -> None:
         self._program = f"program-{program.run}"
         open_folder(self._shared).write(self._program, packed_program(program))
+        # Workers read the program now, side by side, and not when the first train waits for it.
+        self.run([[]] * self.slots, f"read the program of {program.network.name}")
 
     def run(self, bundles: Sequence[Sequence[Task]], label: str) -> list[Outcome]:
-        try:
-            return self._run(bundles, label)
-        except (Py4JError, OSError) as error:
-            if session_alive(self._session):
-                raise AuroraError(f"Spark could not run {label}: {_told(error)}") from error
-            lost = f"the Spark session was lost while it ran {label}"
-            if self._restart is None:
-                raise SparkLostError(
-                    f"{lost}: {_told(error)}\n  way out: run again; with --state DIR a run goes on where it stopped"
-                ) from error
-            self._on_lost(f"{lost}; starting another")
-            stop_session(self._session)
-            self._session = self._restart()
-            self._jobs.clear()
-            return self._run(bundles, label)
+        losses = 0
+        while True:
+            try:
+                return self._run(bundles, label)
+            except (Py4JError, OSError) as error:
+                if session_alive(self._session):
+                    raise AuroraError(f"Spark could not run {label}: {_told(error)}") from error
+                losses += 1
+                lost = f"the Spark session was lost while it ran {label}"
+                if self._restart is None or losses == _MOST_LOSSES:
+                    raise SparkLostError(
+                        f"{lost}: {_told(error)}\n  way out: run again; with --state DIR a run goes on where it stopped"
+                    ) from error
+                self._on_lost(f"{lost}; starting another")
+                stop_session(self._session)
+                self._session = self._restart()
+                self._jobs.clear()
 
     def _run(self, bundles: Sequence[Sequence[Task]], label: str) -> list[Outcome]:
         context = self._session.sparkContext
