@@ -12,7 +12,7 @@ import polars as pl
 from aurora.boxes.coding import Coder
 from aurora.boxes.segments import slots_of
 from aurora.model.schema import Schema
-from aurora.model.train import Ints, rows_at
+from aurora.model.train import WHEN, Ints, rows_at
 
 
 class GroupIndex:
@@ -50,19 +50,14 @@ class GroupIndex:
         self.codes(keys)
 
 
-Moment = tuple[int, int, int]
-"""What ``WHEN`` says of a tuple."""
-
-_APPEARANCE = {"rank": pl.Int64(), "moment": pl.List(pl.Int64())}
-
-
 class Appearance:
     """Ranks groups by when they first appeared among the tuples that a box let through."""
 
     def __init__(self) -> None:
         self._rank = np.empty(0, np.int64)
         self._known = 0
-        self._moments: list[Moment] = []
+        # By group, in parts only: what ``WHEN`` says of the tuple with which it appeared.
+        self._moments = [np.empty(0, np.int64) for _ in WHEN]
 
     def note(self, codes: Ints, groups: int, when: Sequence[Ints] = ()) -> None:
         """Ranks the groups of these tuples, in the order in which the box took them; there are ``groups`` in all.
@@ -78,7 +73,9 @@ class Appearance:
             in_order = new[first]
             if when:
                 rows = np.flatnonzero(self._rank[codes] < 0)[first]
-                self._moments += zip(*(moment[rows].tolist() for moment in when), strict=True)
+                for number, moment in enumerate(when):
+                    self._moments[number] = grown(self._moments[number], len(self._rank), 0)
+                    self._moments[number][in_order] = moment[rows]
             self._rank[in_order] = self._known + np.arange(len(in_order))
             self._known += len(in_order)
 
@@ -87,18 +84,14 @@ class Appearance:
 
     def moments_of(self, codes: Ints) -> list[Ints]:
         """When each group appeared, as what can be compared with groups of other parts."""
-        columns = np.array(self._moments, np.int64).reshape(-1, 3).T
-        return [column[self._rank[codes]] for column in columns]
+        return [moment[codes] for moment in self._moments]
 
     def state(self) -> pl.DataFrame:
-        moments: Sequence[Moment | None] = self._moments if self._moments else [None] * self._known
-        by_rank = [moments[rank] if rank >= 0 else None for rank in self._rank.tolist()]
-        return pl.DataFrame({"rank": self._rank, "moment": by_rank}, schema=_APPEARANCE)
+        moments = {name: grown(m, len(self._rank), 0) for name, m in zip(WHEN, self._moments, strict=True)}
+        return pl.DataFrame({"rank": self._rank, **moments})
 
     def load(self, state: pl.DataFrame) -> None:
-        self._rank = state.get_column("rank").to_numpy().copy()
-        known = state.drop_nulls("moment").sort("rank")
-        self._moments = [tuple(moment) for moment in known.get_column("moment").to_list()]
+        self._rank, *self._moments = (column.to_numpy().copy() for column in state.get_columns())
         self._known = int(self._rank.max(initial=-1)) + 1
 
 

@@ -6,9 +6,11 @@ was enqueued has been taken.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,13 +23,15 @@ from aurora.connectors.frames import Table, table_frame
 from aurora.connectors.source import LiveSink, Sink, SinkPosition
 from aurora.engine.enqueued import Enqueued
 from aurora.engine.recovery import Committed
-from aurora.engine.run import Run
+from aurora.engine.run import Run, rejected_by
 from aurora.engine.statistics import RunStatistics
 from aurora.engine.workplace import DEFAULT_MASTER, ProcessorName, Workplace, identity
 from aurora.errors import InputError, StateError, did_you_mean
 from aurora.model.check import typecheck
 from aurora.model.network import Network
+from aurora.model.schema import Schema
 from aurora.model.typed import TypedNetwork
+from aurora.processors.poison import REJECTED, runs_user_code
 
 if TYPE_CHECKING:
     from aurora.connectors.spark_feed import Feed
@@ -55,7 +59,7 @@ class Engine:
     ``state`` is the folder where the engine commits, about every second and at shutdown, what it has taken and the
     state of all boxes. An engine that is started with it again goes on from there: ``stats().inputs`` says how many
     tuples of each stream are in it. Answers that nobody had dequeued are lost with a process that dies; a published
-    output is not. ``say`` gets a line for every stage of Spark's start.
+    output is not. ``say`` gets a line for every stage of Spark's start; without it a person at a terminal sees them.
     """
 
     def __init__(
@@ -65,7 +69,7 @@ class Engine:
         processor: ProcessorName = "spark",
         master: str = DEFAULT_MASTER,
         clock: str | None = None,
-        state: str | None = None,
+        state: str | Path | None = None,
         statics: Mapping[str, Table] | None = None,
         train: int | None = None,
         ui: bool = False,
@@ -80,9 +84,10 @@ class Engine:
         self._train = train
         self._wall = wall or WallClock()
         self._statics = self._static_tables(statics or {})
-        self._workplace = Workplace(processor, master=master, state=state, ui=ui, say=say)
-        self._state = state
-        self._outputs = {name: _Waiting() for name in self._typed.outputs}
+        self._state = None if state is None else str(state)
+        self._workplace = Workplace(processor, master=master, state=self._state, ui=ui, say=say or _tell)
+        self._schemas = self._output_schemas()
+        self._outputs = {name: _Waiting() for name in self._schemas}
         self._sinks: dict[str, Sink] = {**self._outputs}
         self._queue: Enqueued | None = None
         self._running: Run | None = None
@@ -177,7 +182,8 @@ class Engine:
     def dequeue(self, output: str) -> Iterator[pl.DataFrame]:
         """What has come out on an output, and what comes of everything that was enqueued; then it stops.
 
-        A train is shown as a frame of the output's columns. What comes out on other outputs waits there.
+        A train is shown as a frame of the output's columns. What comes out on other outputs waits there. The output
+        ``BOX.rejected`` has the tuples on which the operator's code failed in a box.
         """
         waiting = self._check_output(output)
         return self._dequeued(waiting)
@@ -207,23 +213,23 @@ class Engine:
             running.flush()
         self._ended = True
 
-    def publish(self, output: str, address: str) -> None:
+    def publish(self, output: str, address: str | Path) -> None:
         """Writes an output to a log of Arrow blocks from now on, for Spark and others to read; it is dequeued no more.
 
         A log that is there already is continued.
         """
         waiting = self._check_output(output)
         self._check_started()
-        schema = self._typed.arcs[self._typed.outputs[output]].schema
+        schema = self._schemas[output]
         known = _UNPUBLISHED if self._committed is None else self._committed.outputs.get(output, _UNPUBLISHED)
-        sink = BlockLogSink(address, schema, resume=None if known == _UNPUBLISHED else known)
+        sink = BlockLogSink(str(address), schema, resume=None if known == _UNPUBLISHED else known)
         self._stack.callback(sink.close)
         for train in waiting:
             sink.write(train)
         self._sinks[output] = sink
         del self._outputs[output]
 
-    def feed(self, stream: str, frame: Any, *, checkpoint: str | None = None) -> Feed:
+    def feed(self, stream: str, frame: Any, *, checkpoint: str | Path | None = None) -> Feed:
         """Lets a streaming DataFrame of ``session`` feed an input; its handle takes what there is when it is told to.
 
         ``checkpoint`` is where Spark notes how far it has read. Without it the engine's ``state`` has a place for it,
@@ -239,7 +245,8 @@ class Engine:
         if checkpoint is None and self._state is not None:
             checkpoint = f"{self._state.rstrip('/')}/feeds/{stream}"
         taker = _Taker(self, running, stream)
-        self._feeds[stream] = Feed(stream, frame, self._typed.arcs[stream].schema, taker, checkpoint)
+        place = None if checkpoint is None else str(checkpoint)
+        self._feeds[stream] = Feed(stream, frame, self._typed.arcs[stream].schema, taker, place)
         return self._feeds[stream]
 
     # What it knows
@@ -303,11 +310,16 @@ class Engine:
             raise InputError(_unknown("stream", name, list(self._network.streams)))
 
     def _check_output(self, name: str) -> _Waiting:
-        if name not in self._typed.outputs:
-            raise InputError(_unknown("output", name, list(self._typed.outputs)))
+        if name not in self._schemas:
+            raise InputError(_unknown("output", name, list(self._schemas)))
         if name not in self._outputs:
             raise InputError(f"the output {name} is published, and its tuples go to the log; read them there")
         return self._outputs[name]
+
+    def _output_schemas(self) -> dict[str, Schema]:
+        schemas = {name: self._typed.arcs[producer].schema for name, producer in self._typed.outputs.items()}
+        users = [name for name, box in self._network.boxes.items() if runs_user_code(box)]
+        return schemas | {rejected_by(name): REJECTED for name in users}
 
     def _static_tables(self, tables: Mapping[str, Table]) -> dict[str, pl.DataFrame]:
         points = [name for name, point in self._network.connection_points.items() if point.dangling]
@@ -360,6 +372,11 @@ class _Taker:
                 self._engine._queued.put_rows(self._stream, rows, len(rows), lambda: self._blocks.release(blocks))
             if self._engine._state is not None:
                 self._engine._run_all()
+
+
+def _tell(line: str) -> None:
+    if sys.stderr.isatty():
+        print(line, file=sys.stderr)
 
 
 def _unknown(what: str, name: str, legal: list[str]) -> str:

@@ -266,19 +266,29 @@ def test_shutdown_without_drain_forgets_what_waits() -> None:
     assert xs(running) == []
 
 
-def test_after_a_failure_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Failing:
-        def process(self, port: int, train: pl.DataFrame) -> str:
-            return "no frame"
+class Picky:
+    def process(self, port: int, train: pl.DataFrame) -> pl.DataFrame:
+        if 2 in train["x"]:
+            raise ValueError("no twos")
+        return train.select("x")
 
-    registered = python.Registered("failing", Failing, {"out": Schema.of(x="int")}, None, None)
-    monkeypatch.setitem(python.REGISTERED, "failing", registered)
-    net = Network("failing")
-    box = net.stream("s", g="string", x="int", t="timestamp").python("b", "failing")
-    net.output("o", box)
+
+def test_tuples_on_which_the_code_fails_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    registered = python.Registered("picky", Picky, {"out": Schema.of(x="int")}, None, None)
+    monkeypatch.setitem(python.REGISTERED, "picky", registered)
+    net = Network("picky")
+    net.output("o", net.stream("s", g="string", x="int", t="timestamp").python("b", "picky"))
     with engine(net) as running:
+        running.enqueue("s", rows(1, 2, 3))
+        assert taken(running, "o") == [(1,), (3,)]
+        ((box, number, reason, _),) = taken(running, "b.rejected")
+        assert (box, number) == ("b", 1)
+        assert "no twos" in reason
+
+
+def test_after_a_failure_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    with engine() as running:
         running.enqueue("s", rows(1))
-        # A tuple on which the code fails is rejected; an engine that breaks down is another thing.
         monkeypatch.setattr("aurora.processors.local.LocalProcessor.run", _broken)
         with pytest.raises(UserCodeError, match="broken"):
             running.step()
@@ -340,9 +350,9 @@ def test_an_output_that_was_not_published_meanwhile_is_appended(tmp_path: Path) 
     """What it delivered then went elsewhere; nothing of what comes now is in the log."""
     state, log = str(tmp_path / "state"), str(tmp_path / "log")
     for number, published in enumerate([True, False, True]):
-        with engine(state=state, clock="t") as running:
+        with engine(state=Path(state), clock="t") as running:
             if published:
-                running.publish("sums", log)
+                running.publish("sums", Path(log))
             running.enqueue("s", rows(1, first=number))
     assert totals(log) == [1, 3]
 

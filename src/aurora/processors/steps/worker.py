@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from typing import cast
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import polars as pl
 
@@ -13,10 +14,11 @@ from aurora.boxes import python, spark
 from aurora.errors import AuroraError
 from aurora.expressions import registry
 from aurora.model.check import typecheck
-from aurora.model.train import CLOCK, ORDER, Train
+from aurora.model.train import CLOCK, ORDER, Progress, Train
 from aurora.model.typed import Producer
 from aurora.processors.local import LocalProcessor
-from aurora.processors.plan import Execution, FileRows
+from aurora.processors.plan import BoxCost, Execution, FileRows
+from aurora.processors.steps.cutting import PIECE_TUPLES, Trains, pieces, until
 from aurora.processors.steps.exchange import assembled, part_train, shared_part, split, thin
 from aurora.processors.steps.task import (
     Cargo,
@@ -30,7 +32,7 @@ from aurora.processors.steps.task import (
     SplitBlocks,
     Task,
 )
-from aurora.scheduler.segments import segments
+from aurora.scheduler.segments import Segment, segments
 from aurora.storage.blocks import Block, read_block, write_block
 from aurora.storage.folder import open_folder
 from aurora.storage.states import StateStore, state_name
@@ -69,18 +71,17 @@ class Worker:
 
     def _execute(self, task: Task, outcome: Outcome) -> None:
         segment = self._segments[task.segment]
-        trains = {producer: _opened(cargo) for producer, cargo in task.trains.items()}
+        given = _pieces(task)
         if segment.boxes:
             processor = self._processor(task)
-            (result,) = processor.run([Execution(segment.boxes, trains, task.progress.open())])
-            trains = cast(dict[Producer, Train], dict(result.trains))
-            outcome.costs = dict(result.costs)
-            outcome.rejected = list(result.rejected)
+            trains = self._run_boxes(segment, processor, given, outcome)
             states = processor.snapshot()
             if any(state.num_rows for state in states.values()):
                 outcome.state = state_name(f"{self._run}-{task.segment}", task.part, task.step)
                 self._states.write(outcome.state, states)
             self._kernels[task.segment, task.part] = (outcome.state, processor)
+        else:
+            trains = _joined_trains(some for some, _ in given)
         for producer in segment.writes:
             if producer in trains:
                 outcome.written[producer] = self._written(task, producer, trains[producer])
@@ -95,6 +96,25 @@ class Worker:
                         write_block(task.folders, f"{name}-whole", thin(frame, form.progress)),
                         frame.height,
                     )
+
+    def _run_boxes(
+        self,
+        segment: Segment,
+        processor: LocalProcessor,
+        given: Iterable[tuple[Trains, Progress]],
+        outcome: Outcome,
+    ) -> dict[Producer, Train]:
+        """Runs the boxes on the trains piece by piece; gives what came out on the arcs that are wanted elsewhere."""
+        wanted = {*segment.writes, *segment.splits}
+        outcome.costs = {box: BoxCost() for box in segment.boxes}
+        made: list[Trains] = []
+        for some, word in given:
+            (result,) = processor.run([Execution(segment.boxes, some, word)])
+            for box, cost in result.costs.items():
+                outcome.costs[box].add(cost)
+            outcome.rejected += result.rejected
+            made.append({producer: result.trains[producer] for producer in wanted & result.trains.keys()})
+        return _joined_trains(made)
 
     def _processor(self, task: Task) -> LocalProcessor:
         state, processor = self._kernels.pop((task.segment, task.part), (None, None))
@@ -113,6 +133,42 @@ class Worker:
 
 def _name(task: Task, producer: Producer) -> str:
     return f"{task.step}-{task.segment}-{task.part}-{producer}"
+
+
+def _pieces(task: Task) -> Iterator[tuple[Trains, Progress]]:
+    """What the task was given, piece by piece; of a file only a piece at a time is read."""
+    progress = task.progress.open()
+    cargo = next(iter(task.trains.values()), None)
+    source = cargo.source if isinstance(cargo, FromShare) else cargo
+    if len(task.trains) != 1 or not isinstance(source, FromFile):
+        yield from pieces({producer: _opened(cargo) for producer, cargo in task.trains.items()}, progress)
+        return
+    (producer,) = task.trains
+    first = progress.first
+    for start in range(source.start, source.stop, PIECE_TUPLES):
+        stop = min(start + PIECE_TUPLES, source.stop)
+        past = start - source.start
+        piece = replace(source, start=start, stop=stop, first=source.first + past, offset=source.offset + past)
+        if isinstance(cargo, FromShare):
+            train = _opened(replace(cargo, source=piece, first=cargo.first + past))
+        else:
+            train = _opened(piece)
+        last = progress.seq if stop == source.stop or piece.bare else _last_number(train)
+        yield {producer: train}, progress if piece.bare else until(progress, first, last)
+        first = last + 1
+
+
+def _last_number(train: Train) -> int:
+    frame = train.frame if train.part is None else train.part.whole
+    return int(frame.get_column(ORDER)[-1]) >> 1
+
+
+def _joined_trains(made: Iterable[Trains]) -> dict[Producer, Train]:
+    found: dict[Producer, list[Train]] = {}
+    for trains in made:
+        for producer, train in trains.items():
+            found.setdefault(producer, []).append(train)
+    return {producer: Train.concat(parts) for producer, parts in found.items()}
 
 
 def _opened(cargo: Cargo) -> Train:
