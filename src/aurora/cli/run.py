@@ -149,7 +149,7 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
     held: list[Rejected] = []
     statics = {name: _whole(source(name, file, held.append), typed, name) for name, file in wiring.statics.items()}
     # A run that is finished needs nobody to run boxes.
-    processor = LocalProcessor(typed, statics) if finished else workplace.processor(typed, statics, committed)
+    processor = LocalProcessor(typed, boxes=()) if finished else workplace.processor(typed, statics, committed)
     stack.callback(processor.close)
     if finished:
         say(f"note: this run is finished already, according to {request.state}; its outputs are left as they are")

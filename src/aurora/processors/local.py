@@ -46,7 +46,7 @@ class LocalProcessor:
         self._version = 0
         self._statics = statics or {}
         self._ranked = ranked
-        self._kernels = {name: self._fresh(name) for name in (boxes or typed.order)}
+        self._kernels = {name: self._fresh(name) for name in (typed.order if boxes is None else boxes)}
         self._guarded = {name for name in self._kernels if runs_user_code(typed.network.boxes[name])}
 
     def _fresh(self, name: str) -> Kernel:
