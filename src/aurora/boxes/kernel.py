@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -56,19 +55,27 @@ class BaseKernel:
             raise StateError(f"the snapshot holds {sorted(names)}, but this kernel keeps {sorted(expected)}")
         try:
             self.load(
-                {
-                    name: pl.read_ipc(io.BytesIO(data.as_py()))
-                    for name, data in zip(names, state.column("data"), strict=True)
-                }
+                {name: _from_ipc(data.as_buffer()) for name, data in zip(names, state.column("data"), strict=True)}
             )
-        except (pl.exceptions.PolarsError, LookupError, OSError) as error:
+        except (pl.exceptions.PolarsError, pa.ArrowException, LookupError, OSError) as error:
             raise StateError(f"the snapshot does not fit this kernel: {error}; was the box changed since?") from error
 
 
 def _to_ipc(frame: pl.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.write_ipc(buffer)
-    return buffer.getvalue()
+    # Arrow's own reader and writer take a fraction of the time of Polars' on small frames.
+    table = frame.to_arrow(compat_level=pl.CompatLevel.newest())
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def _from_ipc(data: pa.Buffer) -> pl.DataFrame:
+    with pa.ipc.open_stream(data) as reader:
+        frame = pl.from_arrow(reader.read_all(), rechunk=True)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
 
 
 class Projection:

@@ -28,7 +28,7 @@ from aurora.scheduler.trains import FixedTrain, GrowingTrain, TrainSize
 
 AtEnd = Literal["flush", "hold"]
 DEFAULT_TRAIN = 50_000
-LONG_TRAIN = 1_000_000
+LONG_TRAIN = 2_000_000
 LONGEST_TRAIN = 4_000_000
 STEP_S = 0.5
 """Where a step costs something whatever it carries, trains grow until a step takes about as long as this."""

@@ -272,7 +272,8 @@ class _Step:
             loads = [self._part(segment, part) for part in range(self._processor._parts)]
         else:
             loads = [{p: cargo for p in segment.reads if (cargo := self._whole(p)) is not None}]
-        due = self._word.end or any(box in self._processor._timed for box in segment.boxes)
+        timed = any(box in self._processor._timed for box in segment.boxes)
+        latest = self._processor._latest
         return [
             Task(
                 number,
@@ -280,12 +281,13 @@ class _Step:
                 self._processor._step,
                 load,
                 self._word,
-                self._processor._latest.get((number, part)),
+                latest.get((number, part)),
                 self._folders,
                 splits=not self._shared(segment),
             )
             for part, load in enumerate(loads)
-            if load or due
+            # At the end only boxes with state have something to give.
+            if load or timed or (self._word.end and (number, part) in latest)
         ]
 
     def _shared(self, segment: Segment) -> bool:
