@@ -178,6 +178,8 @@ def test_nothing_reaches_the_terminal(tmp_path: Path) -> None:
 
 def test_an_interrupt_leaves_java_to_us_and_java_dies_with_us(tmp_path: Path) -> None:
     text = """
+        # Where tests run in the background of a shell, interrupts are ignored unless somebody asks for them.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         session = start_session(Master.parse("local[1]"), log=Path("spark.log"))
         try:
             print(java(session), flush=True)
