@@ -32,13 +32,14 @@ def run_rows(
     wall: Clock | None = None,
     parts: int | None = None,
     most_readers: int = MOST_READERS,
+    processor: ProcessorMaker | None = None,
 ) -> RunResult:
     """Runs a network (a model, a document, or YAML text) over rows and gives back everything it put out.
 
     Without a clock column time stands still, at zero, unless ``wall`` is given. With ``snapshot_at``, after so many
     trains every kernel's state is moved into a fresh kernel, which must not change anything. With ``parts`` the
     network is spread over so many parts, as a cluster would do it, which must not change anything either; if these
-    are more than ``most_readers``, streams are split first.
+    are more than ``most_readers``, streams are split first. ``processor`` makes another one for the boxes to run on.
     """
     if isinstance(network, str):
         network = loads(network)
@@ -60,7 +61,7 @@ def run_rows(
             at_end=at_end,
             wall=wall or ManualClock(),
             on_epoch=move_state,
-            processor=None if parts is None else _spread(parts, most_readers, folder),
+            processor=processor if parts is None else _spread(parts, most_readers, folder),
         )
 
 

@@ -53,7 +53,7 @@ class Hunt:
     seen: dict[int, Process] = field(default_factory=dict)
     story: list[str] = field(default_factory=list)
     places: set[Path] = field(default_factory=set)
-    before: frozenset[str] = frozenset()
+    earlier: set[str] = field(default_factory=set)
 
     def to_end(self) -> None:
         process = self.start()
@@ -68,7 +68,8 @@ class Hunt:
         assert not self.plan, f"the run was over before {self.plan}; {self.story}"
 
     def start(self) -> subprocess.Popen[str]:
-        self.before = frozenset(self.states())
+        # Tasks of the run before may still store states, but under its own mark.
+        self.earlier |= {name.partition("-")[0] for name in self.states()}
         process = self.job.start(self.folder, "--processor", "spark", "--master", self.master, "--state", "state")
         self.drivers.append(process.pid)
         return process
@@ -79,7 +80,8 @@ class Hunt:
 
     def step(self) -> int:
         """The step that the process has come to; 0 while it is starting."""
-        return max((int(name.rpartition("-")[2]) for name in self.states() if name not in self.before), default=0)
+        own = [name for name in self.states() if name.partition("-")[0] not in self.earlier]
+        return max((int(name.rpartition("-")[2]) for name in own), default=0)
 
     def due(self, driver: int) -> bool:
         step, victim = self.plan[0]
@@ -90,7 +92,7 @@ class Hunt:
     def strike(self, process: subprocess.Popen[str]) -> bool:
         """Makes the next kill if its victim lives; whether the command must be given again."""
         _, victim = self.plan[0]
-        time.sleep(self.chance.uniform(0, 2 if victim == "starting driver" else 0.05))
+        time.sleep(self.chance.uniform(0, 1 if victim == "starting driver" else 0.05))
         processes = Processes()
         self.seen.update(processes.below(process.pid))
         self.places |= {Path(f"/proc/{pid}/cwd").resolve() for pid in processes.executors(process.pid)}
