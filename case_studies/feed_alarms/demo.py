@@ -185,7 +185,7 @@ def main() -> None:
     parser.add_argument(
         "--to", type=Path, default=Path("out/feed_alarms"), help="folder for files (default %(default)s)"
     )
-    parser.add_argument("--train", type=int, help="tuples per train (default: what suits the processor)")
+    parser.add_argument("--train", type=int, help="tuples per train (default 5,000, without Spark 2,000)")
     parser.add_argument("--processor", choices=("spark", "local"), default="spark", help="default %(default)s")
     parser.add_argument("--master", default=DEFAULT_MASTER, help="the Spark master (default %(default)s)")
     options = vars(parser.parse_args())
@@ -197,7 +197,7 @@ def main() -> None:
     name: ProcessorName = options["processor"]
     workplace = Workplace(name, master=options["master"], say=lambda line: console.print(line, style="dim"))
     try:
-        train = options["train"] or (2_000 if name == "local" else None)
+        train = options["train"] or (2_000 if name == "local" else 5_000)
         statistics, sinks = run(console, network, files, train, workplace)
     finally:
         workplace.close()
