@@ -71,7 +71,9 @@ def by_arrival(
         reader = _reader(source, max(size.most, _CHUNK_TUPLES), start.read.get(name, 0))
         while reader.fill():
             taken = reader.take(min(size.now(), reader.ready))
-            clocks = np.full(len(taken), clock.now_us())
+            # Nobody writes to the clocks, so that one number can stand for all of them.
+            now = np.array([clock.now_us()])
+            clocks = np.broadcast_to(now, len(taken)) if name in bare else np.full(len(taken), now[0])
             yield numbered({name: (taken, None)}, seq, clocks, bare)
             seq += len(taken)
 

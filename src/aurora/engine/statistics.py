@@ -23,6 +23,11 @@ class Latencies:
 
     def note(self, latencies_us: npt.NDArray[np.int64], tuples: int) -> None:
         """Notes a latency per tuple, or one for all of them."""
+        if len(latencies_us) == 1:
+            bucket = (int(np.float64(max(int(latencies_us[0]), 1)).view(np.int64)) >> _SHIFT) - _FIRST
+            if bucket < len(self._counts):
+                self._counts[bucket] += tuples
+                return
         if len(latencies_us) and latencies_us.min() == latencies_us.max():
             latencies_us = latencies_us[:1]
         weight = tuples if len(latencies_us) == 1 else 1
