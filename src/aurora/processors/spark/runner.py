@@ -12,6 +12,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import RDD
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from aurora.errors import AuroraError, SparkLostError
@@ -60,7 +61,7 @@ class SparkRunner:
         while True:
             try:
                 return self._run(bundles, label)
-            except (Py4JError, OSError) as error:
+            except (Py4JError, PySparkException, OSError) as error:
                 if session_alive(self._session):
                     raise AuroraError(f"Spark could not run {label}: {_told(error)}") from error
                 losses += 1
@@ -98,4 +99,8 @@ def _told(error: Any) -> str:
     """The line of a Java error that says what happened."""
     if isinstance(error, Py4JJavaError):
         return str(error.java_exception.getMessage()).partition("\n")[0]
-    return str(error).partition("\n")[0] or type(error).__name__
+    try:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    except Exception:  # PySpark's errors fail to say what they are when Java has too much to say
+        lines = []
+    return lines[-1] if lines else f"{type(error).__name__}; Spark's log has the whole story"

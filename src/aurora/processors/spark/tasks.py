@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import pickle
+import sys
 from collections.abc import Iterable, Iterator
 
 from pyspark import TaskContext, cloudpickle
@@ -24,9 +25,26 @@ def packed_bundle(folder: str, program: str, tasks: list[Task]) -> str:
 
 
 def packed_program(program: Program) -> bytes:
-    """With the operator's code by value where it is defined in a script or a notebook."""
-    packed: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
+    """With the operator's code by value: workers need not have its files, nor find them."""
+    modules = {
+        sys.modules[name] for name in _modules(program) if name in sys.modules and name.partition(".")[0] != "aurora"
+    }
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    try:
+        packed: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return packed
+
+
+def _modules(program: Program) -> set[str]:
+    """The modules of the operator's functions and classes."""
+    code: list[object] = [entry.function for entry in program.functions.values()]
+    code += [entry.cls for entry in program.aggregates.values()]
+    code += [entry.factory for entry in program.classes.values()]
+    return {getattr(part, "__module__", None) or "" for part in code}
 
 
 def run_bundle(partition: int, _: Iterable[int]) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from aurora.boxes.coding import words
 from aurora.boxes.segments import sorting
-from aurora.model.train import ARRIVAL, CLOCK, HIDDEN, ORDER, RANKS, WHEN, Ints, Part, Train, rows_at, rows_where
+from aurora.model.train import CLOCK, ORDER, RANKS, WHEN, Ints, Part, Train, rows_at, rows_where
 from aurora.scheduler.segments import Split
 
 PLACE = "__place"
@@ -133,6 +133,3 @@ def _merged(keys: Sequence[Ints]) -> Ints:
         return layout
     # Only rows with the same number need to be told apart by the rest.
     return sorting(*keys)
-
-
-__all__ = ["ARRIVAL", "HIDDEN", "PLACE", "assembled", "part_numbers", "part_train", "split", "thin"]
