@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from aurora.boxes.kernel import BaseKernel, Projection, asks_arrival, typed
 from aurora.errors import Report
-from aurora.expressions import Scope, analyse
+from aurora.expressions import Compiled, Scope, analyse
 from aurora.model.box import OUT, Box, Kernel, box_kind
 from aurora.model.schema import ArcType
 from aurora.model.train import Emission, Train, rows_where
@@ -78,19 +78,19 @@ class Filter(Box):
         conditions = {port: analyse(text, scope, expect=BOOL) for port, text in self._conditions().items()}
         compiled = {port: scalar.compile() for port, scalar in conditions.items()}
         if self.where is not None and compiled[OUT].faults is None:
-            return WhereKernel(compiled[OUT].value)
+            return WhereKernel(compiled[OUT])
         return RoutesKernel(Projection(conditions, keep=()), tuple(conditions), self.otherwise)
 
 
 class WhereKernel(BaseKernel):
     """One condition that cannot fail: the plain, fast case."""
 
-    def __init__(self, condition: pl.Expr) -> None:
+    def __init__(self, condition: Compiled) -> None:
         self._condition = condition
 
     def process(self, port: int, train: Train) -> Emission:
         frame = train.frame
-        return Emission({OUT: train.made(rows_where(frame, frame.select(self._condition).to_series()))})
+        return Emission({OUT: train.made(rows_where(frame, self._condition.values(frame)))})
 
 
 class RoutesKernel(BaseKernel):

@@ -12,7 +12,7 @@ from aurora.errors import ExpressionError, Report, StateError, did_you_mean
 from aurora.expressions import Aggregates, Compiled, Scalar, Scope, analyse, analyse_aggregates
 from aurora.expressions.nodes import Column
 from aurora.model.schema import Schema
-from aurora.model.train import HIDDEN, NOTHING, Emission, Progress, Train
+from aurora.model.train import HIDDEN, NOTHING, Emission, Progress, Train, frame_of
 from aurora.model.types import Type
 
 
@@ -97,32 +97,32 @@ class Projection:
         # Columns that stay what and where they are, with all that is computed after them: nothing to lay out anew.
         same = list(self._plain) == list(self._plain.values()) == self._names[: len(self._plain)]
         self._kept_as_they_are = list(self._plain) if same else None
-        self._computed = [c.value.alias(name) for name, c in computed.items()]
+        self._computed = computed
+        self._expressions = [c.value.alias(name) for name, c in computed.items()]
+        self._direct = all(c.direct is not None for c in computed.values())
         self._faults = {name: (c.faults, c.faults_show) for name, c in computed.items() if c.faults is not None}
 
     def __call__(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
         """The columns, and how many faults there were."""
-        if not self._computed:
-            plain = self._taken(frame)
-            return pl.DataFrame([plain[name] for name in self._names]), 0
-        computed = frame.select(self._computed)
+        computed = self._values(frame)
+        nulled = self._count_faults(frame, computed) if self._faults else 0
+        if self._kept_as_they_are == frame.columns:
+            return frame.hstack(list(computed.values())), nulled
+        columns = self._taken(frame) | computed
+        return frame_of([columns[name] for name in self._names]), nulled
+
+    def _values(self, frame: pl.DataFrame) -> dict[str, pl.Series]:
+        if self._direct:
+            return {name: column.values(frame).alias(name) for name, column in self._computed.items()}
+        computed = frame.select(self._expressions)
         if computed.height != frame.height:
             # Constants alone give one row; they hold for every tuple.
             computed = computed[np.zeros(frame.height, np.int64)] if frame.height else computed.clear()
-        nulled = 0
-        suspects = [
-            faults
-            for name, (faults, show) in self._faults.items()
-            if not show or computed.get_column(name).null_count()
-        ]
-        if suspects:
-            nulled = int(frame.select(pl.sum_horizontal(suspects).sum()).item())
-        if not self._plain:
-            return computed, nulled
-        if self._kept_as_they_are == frame.columns:
-            return frame.hstack(computed.get_columns()), nulled
-        plain = self._taken(frame)
-        return pl.DataFrame([plain[n] if n in plain else computed.get_column(n) for n in self._names]), nulled
+        return {column.name: column for column in computed.get_columns()}
+
+    def _count_faults(self, frame: pl.DataFrame, computed: Mapping[str, pl.Series]) -> int:
+        suspects = [faults for name, (faults, show) in self._faults.items() if not show or computed[name].null_count()]
+        return int(frame.select(pl.sum_horizontal(suspects).sum()).item()) if suspects else 0
 
     def _taken(self, frame: pl.DataFrame) -> dict[str, pl.Series]:
         return {name: frame.get_column(source).alias(name) for name, source in self._plain.items()}

@@ -67,8 +67,9 @@ def by_arrival(
     Sources have been opened at the start, and give what follows it.
     """
     seq = start.seq
+    chunk = _whole_trains(size.most)
     for name, source in inputs.items():
-        reader = _reader(source, max(size.most, _CHUNK_TUPLES), start.read.get(name, 0))
+        reader = _reader(source, chunk, start.read.get(name, 0))
         while reader.fill():
             taken = reader.take(min(size.now(), reader.ready))
             # Nobody writes to the clocks, so that one number can stand for all of them.
@@ -76,6 +77,11 @@ def by_arrival(
             clocks = np.broadcast_to(now, len(taken)) if name in bare else np.full(len(taken), now[0])
             yield numbered({name: (taken, None)}, seq, clocks, bare)
             seq += len(taken)
+
+
+def _whole_trains(most: int, least: int = 1) -> int:
+    """How much to read at once: no train of it is cut short by what has not been read yet."""
+    return most * max(least, _CHUNK_TUPLES // most)
 
 
 def by_column(
@@ -89,7 +95,7 @@ def by_column(
     """All inputs merged by a column, whose running maximum is the clock."""
     check_clock(schemas, column)
     # Several trains at a time, so that few trains are cut short where one input has been read no farther.
-    chunk = max(4 * size.most, _CHUNK_TUPLES) if size.most < _CHUNK_TUPLES * 4 else size.most
+    chunk = _whole_trains(size.most, 4 if size.most < _CHUNK_TUPLES * 4 else 1)
     queues = [
         _Queue(name, _reader(source, chunk, start.read.get(name, 0)), column, start.clock)
         for name, source in inputs.items()

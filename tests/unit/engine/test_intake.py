@@ -152,3 +152,19 @@ def test_by_arrival_one_input_after_the_other(sizes: list[int], shape: tuple[int
         found = taken_by(moving(), names)
     assert [(stream, row) for stream, row, _ in found] == [(s, r) for s, size in enumerate(sizes) for r in range(size)]
     assert not found or found[0][2] == 5
+
+
+@pytest.mark.parametrize("clock", [None, "t"])
+def test_only_the_last_train_is_shorter(clock: str | None) -> None:
+    """Reading ends between trains, not inside of one."""
+    schema = Schema.of(t="int")
+    sources = {"s": FrameSource([{"t": i} for i in range(47)], schema)}
+    size = FixedTrain(5)
+    with mock.patch.object(intake, "_CHUNK_TUPLES", 23):
+        epochs = (
+            by_arrival(sources, size, ManualClock(5))
+            if clock is None
+            else by_column(sources, {"s": schema}, clock, size)
+        )
+        lengths = [len(epoch.trains["s"]) for epoch in epochs]
+    assert lengths == [5] * 9 + [2]

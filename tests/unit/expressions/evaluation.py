@@ -41,6 +41,7 @@ def run(scalar: Scalar, data: pl.DataFrame) -> tuple[list[Any], list[int]]:
     value = data.select(compiled.value.alias("value")).to_series()
     assert value.dtype == scalar.type.to_polars(), (scalar.text, value.dtype, scalar.type)
     assert len(value) == data.height
+    assert compiled.values(data).equals(value, check_dtypes=True, null_equal=True), scalar.text
     if compiled.faults is None:
         return value.to_list(), [0] * data.height
     both = data.select(compiled.value.alias("value"), compiled.faults.alias("faults"))
