@@ -23,9 +23,13 @@ from aurora.connectors.files import open_sink, open_source
 from aurora.connectors.rejected import OnReject, Rejected, RejectedWriter
 from aurora.connectors.slices import FileSlices, can_slice
 from aurora.connectors.source import LazySink, Sink, Source
+from aurora.engine.delivery import rejected_by
+from aurora.engine.flow import FIFO, AtOnce, FlowMaker
 from aurora.engine.intake import Input
 from aurora.engine.recovery import Committed, Recovery
-from aurora.engine.run import Run, rejected_by
+from aurora.engine.room import DEFAULT_DISK, DEFAULT_MEMORY, Room
+from aurora.engine.run import Run
+from aurora.engine.scheduled import make_flow
 from aurora.engine.workplace import DEFAULT_MASTER, Workplace, identity
 from aurora.errors import InputError, StateError, did_you_mean
 from aurora.model.check import typecheck
@@ -34,10 +38,11 @@ from aurora.model.schema import Schema
 from aurora.model.typed import TypedNetwork
 from aurora.processors.local import LocalProcessor
 from aurora.processors.poison import REJECTED, runs_user_code
+from aurora.scheduler.settings import POLICIES
 from aurora.storage.tiers import parse_bytes
 
 PROCESSORS = ("spark", "local")
-SCHEDULERS = ("fifo",)
+SCHEDULERS = (FIFO, *POLICIES)
 AT_END = ("flush", "hold")
 _STATIC_BATCH_TUPLES = 65_536
 
@@ -182,7 +187,9 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
         processor=processor,
         recovery=recovery,
         resumed=committed,
+        flow=_flow(request, list(inputs)),
     )
+    stack.callback(run.close)
 
     def share() -> float | None:
         shares = [
@@ -195,6 +202,13 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
         return sum(known) / len(known) if len(known) == len(shares) and known else None
 
     return Prepared(run, sinks, rejected, interrupt, share, recovery, staging)
+
+
+def _flow(request: Request, streams: list[str]) -> FlowMaker:
+    if request.scheduler == FIFO:
+        return AtOnce
+    room = Room(request.memory or DEFAULT_MEMORY, DEFAULT_DISK, "block", streams)
+    return make_flow(request.processor, request.scheduler, 1, room)
 
 
 def _complete_rejected(committed: Committed | None) -> dict[str, int] | None:
@@ -285,6 +299,11 @@ def _check_options(request: Request) -> None:
     _check_choice("--at-end", request.at_end, AT_END)
     if request.master is not None and request.processor != "spark":
         raise InputError(f"--master {request.master} is for --processor spark; leave one of them out")
+    if request.scheduler != FIFO and request.processor == "spark":
+        raise InputError(
+            f"--scheduler {request.scheduler}: on Spark all boxes run as one superbox, since a step costs as much as "
+            "thousands of calls; leave it out, or take --processor local"
+        )
     if request.memory is not None:
         parse_bytes(request.memory)
     if request.stats is not None and not request.stats.parent.is_dir():

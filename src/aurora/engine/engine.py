@@ -1,18 +1,16 @@
-"""The engine as a Python program uses it: tuples are enqueued, and answers dequeued.
+"""The engine as a Python program uses it: tuples are enqueued, and answers dequeued, while boxes run.
 
-This one does one thing after the other. Nothing runs until somebody asks for answers; then the boxes run until all that
-was enqueued has been taken.
+A thread of the engine's own takes what is enqueued, lets the scheduler choose what runs, and lets time pass.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -20,11 +18,16 @@ from aurora.clock import Clock, WallClock
 from aurora.connectors.block_log import BlockLogSink
 from aurora.connectors.block_rows import BlockRows
 from aurora.connectors.frames import Table, table_frame
-from aurora.connectors.source import LiveSink, Sink, SinkPosition
+from aurora.connectors.source import Sink
+from aurora.engine.delivery import rejected_by
 from aurora.engine.enqueued import Enqueued
+from aurora.engine.loop import Loop
+from aurora.engine.metrics import Statistics
+from aurora.engine.outlets import UNPUBLISHED, AsyncOutlet, Callback, Outlet
 from aurora.engine.recovery import Committed
-from aurora.engine.run import Run, rejected_by
-from aurora.engine.statistics import RunStatistics
+from aurora.engine.room import DEFAULT_DISK, DEFAULT_MEMORY, Room, WhenFull
+from aurora.engine.run import Run
+from aurora.engine.scheduled import make_flow
 from aurora.engine.workplace import DEFAULT_MASTER, ProcessorName, Workplace, identity
 from aurora.errors import InputError, StateError, did_you_mean
 from aurora.model.check import typecheck
@@ -32,13 +35,16 @@ from aurora.model.network import Network
 from aurora.model.schema import Schema
 from aurora.model.typed import TypedNetwork
 from aurora.processors.poison import REJECTED, runs_user_code
+from aurora.scheduler.settings import SchedulerSettings
 
 if TYPE_CHECKING:
     from aurora.connectors.spark_feed import Feed
 
+_TICK_S = {"local": 0.02, "spark": 0.25}
+"""How often boxes that wait for time hear of it on a quiet stream; on Spark it costs a step each time."""
 
-_UNPUBLISHED = -1
-"""In a commit, the position of an output that no log has been kept of."""
+
+Stage: TypeAlias = Literal["new", "running", "failed", "stopped"]
 
 
 class Engine:
@@ -56,6 +62,12 @@ class Engine:
     Tuples are taken in the order in which they were enqueued. A tuple's time is that of the wall clock when it was, or
     with ``clock`` the running maximum of that column. ``statics`` has the tables of dangling connection points.
 
+    ``scheduler`` names the policy that chooses which boxes run, and ``workers`` how many threads run them; answers
+    depend on neither. On Spark all boxes run as one superbox. Tuples that wait are kept in ``memory`` bytes, then in
+    ``disk`` bytes of a temporary folder; ``when_full`` says, for all inputs or for each, what happens when both are
+    full: ``enqueue`` blocks, it is rejected with an error, or its tuples are shed and counted. An engine that is
+    ``paused`` runs nothing until ``step`` or ``resume``.
+
     ``state`` is the folder where the engine commits, about every second and at shutdown, what it has taken and the
     state of all boxes. An engine that is started with it again goes on from there: ``stats().inputs`` says how many
     tuples of each stream are in it. Answers that nobody had dequeued are lost with a process that dies; a published
@@ -69,15 +81,23 @@ class Engine:
         processor: ProcessorName = "spark",
         master: str = DEFAULT_MASTER,
         clock: str | None = None,
+        scheduler: str | SchedulerSettings | None = None,
+        workers: int = 1,
+        memory: str | int = DEFAULT_MEMORY,
+        disk: str | int = DEFAULT_DISK,
+        when_full: WhenFull | Mapping[str, WhenFull] = "block",
         state: str | Path | None = None,
         statics: Mapping[str, Table] | None = None,
         train: int | None = None,
+        paused: bool = False,
         ui: bool = False,
         wall: Clock | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
         if processor not in ("spark", "local"):
             raise InputError(f'there is no processor {processor!r}; use "spark" or "local"')
+        if workers < 1:
+            raise InputError(f"{workers} workers cannot run boxes; give 1 or more")
         self._network = network
         self._typed = typecheck(network)
         self._clock = clock
@@ -86,15 +106,21 @@ class Engine:
         self._statics = self._static_tables(statics or {})
         self._state = None if state is None else str(state)
         self._workplace = Workplace(processor, master=master, state=self._state, ui=ui, say=say or _tell)
+        self._room = Room(memory, disk, when_full, list(network.streams))
+        self._flow = make_flow(processor, scheduler, workers, self._room)
+        self._tick_s = _TICK_S[processor]
+        self._paused = paused
         self._schemas = self._output_schemas()
-        self._outputs = {name: _Waiting() for name in self._schemas}
-        self._sinks: dict[str, Sink] = {**self._outputs}
+        self._outlets = {name: Outlet(name) for name in self._schemas}
+        self._sinks: dict[str, Sink] = {**self._outlets}
+        self._streams: list[AsyncOutlet] = []
         self._queue: Enqueued | None = None
         self._running: Run | None = None
+        self._loop: Loop | None = None
         self._committed: Committed | None = None
         self._feeds: dict[str, Feed] = {}
         self._stack = ExitStack()
-        self._stage: Literal["new", "running", "failed", "stopped"] = "new"
+        self._stage: Stage = "new"
         self._why = ""
         self._ended = False
 
@@ -128,34 +154,44 @@ class Engine:
                 processor=processor,
                 recovery=recovery,
                 resumed=resumed,
+                flow=self._flow,
             )
+            self._stack.callback(self._running.close)
             self._stage = "running"
         except BaseException as error:
             self._stage, self._why = "stopped", f"it did not start: {error}"
             self._stack.close()
             raise
+        ticking = self._running.waits_for_time and self._clock is None
+        self._loop = Loop(self._running, tick_s=self._tick_s if ticking else None, paused=self._paused)
+        self._loop.start()
 
     def shutdown(self, *, drain: bool = True) -> None:
         """Takes what is enqueued unless told not to, commits, and stops everything.
 
         What came out can still be dequeued. Open windows are left open; ``flush`` closes them.
         """
-        if self._running is None or self._stage == "stopped":
+        if self._running is None or self._loop is None or self._stage == "stopped":
             return
+        self._loop.stop()
         try:
             if self._stage == "running":
-                if drain:
-                    self._run_all()
-                self._running.commit("flushed" if self._ended else "running")
+                with self._failing():
+                    if drain:
+                        self._running.drain()
+                    self._running.commit("flushed" if self._ended else "running")
         finally:
             self._queued.clear()
             for feed in self._feeds.values():
                 feed.stop()
+            for stream in self._streams:
+                stream.end()
             for sink in self._sinks.values():
                 sink.close()
             if self._stage == "running":
                 self._why = "it has been shut down"
             self._stage = "stopped"
+            self._room.close()
             self._stack.close()
 
     def __enter__(self) -> Engine:
@@ -167,17 +203,39 @@ class Engine:
     ) -> None:
         self.shutdown(drain=kind is None)
 
+    def pause(self) -> None:
+        """Lets nothing run until ``resume``, but ``step``. Tuples can be enqueued meanwhile."""
+        self._check_started()
+        self._looping.pause()
+
+    def resume(self) -> None:
+        self._check_started()
+        self._looping.resume()
+
+    def step(self) -> bool:
+        """Takes what is enqueued and runs the next superbox. If there is none it lets time pass, and gives False."""
+        running = self._check_started()
+        with self._exclusive():
+            if running.turn():
+                return True
+            running.tick()
+        return False
+
     # Tuples in, answers out
 
     def enqueue(self, stream: str, table: Table) -> None:
-        """Adds tuples to an input. They wait until somebody asks for answers."""
+        """Adds tuples to an input. Where there is no room for them, what was chosen as ``when_full`` happens."""
         self._check_stream(stream)
-        self._check_open()
+        running = self._check_open()
         try:
             frame = table_frame(table, self._typed.arcs[stream].schema)
         except InputError as error:
             raise InputError(f"cannot enqueue to {stream}: {error}") from error
+        if not self._room.admit(stream, frame, self._used, self._wait_for_room):
+            running.shed(stream, frame.height)
+            return
         self._queued.put(stream, frame)
+        self._looping.wake()
 
     def dequeue(self, output: str) -> Iterator[pl.DataFrame]:
         """What has come out on an output, and what comes of everything that was enqueued; then it stops.
@@ -185,49 +243,63 @@ class Engine:
         A train is shown as a frame of the output's columns. What comes out on other outputs waits there. The output
         ``BOX.rejected`` has the tuples on which the operator's code failed in a box.
         """
-        waiting = self._check_output(output)
-        return self._dequeued(waiting)
+        return self._dequeued(self._check_output(output))
 
-    def _dequeued(self, waiting: _Waiting) -> Iterator[pl.DataFrame]:
-        yield from waiting
-        if self._stage != "running":
-            return
-        while self.step():
-            yield from waiting
-        yield from waiting
+    def _dequeued(self, outlet: Outlet) -> Iterator[pl.DataFrame]:
+        if self._stage == "running":
+            # The boxes are told the time once more.
+            self._looping.wake()
+            while self._looping.wait():
+                yield from outlet
+            self._check_loop()
+        yield from outlet
 
-    def step(self) -> bool:
-        """Runs the boxes on one train. If nothing is enqueued it lets time pass, so that timeouts fire; then False."""
-        running = self._check_started()
-        with self._failing():
-            if next(running.epochs(), None) is not None:
-                return True
-            running.tick()
-        return False
+    def subscribe(self, output: str, callback: Callback) -> None:
+        """Calls ``callback`` with every train of an output as it comes out, in the engine's thread.
+
+        What waits comes first. A callback that fails is logged, and called no more.
+        """
+        outlet = self._check_output(output)
+        with self._exclusive():
+            outlet.subscribe(callback)
+
+    async def stream(self, output: str) -> AsyncIterator[pl.DataFrame]:
+        """The trains of an output as they come out, until the engine is shut down."""
+        outlet = self._check_output(output)
+        handed = AsyncOutlet()
+        with self._exclusive():
+            outlet.subscribe(handed)
+            self._streams.append(handed)
+        try:
+            async for frame in handed.frames():
+                yield frame
+        finally:
+            outlet.unsubscribe(handed)
 
     def flush(self) -> None:
         """Ends the input: takes what is enqueued, closes open windows, and empties sort buffers."""
         running = self._check_started()
-        self._run_all()
-        with self._failing():
+        with self._exclusive():
+            running.drain()
             running.flush()
-        self._ended = True
+            self._ended = True
 
     def publish(self, output: str, address: str | Path) -> None:
         """Writes an output to a log of Arrow blocks from now on, for Spark and others to read; it is dequeued no more.
 
         A log that is there already is continued.
         """
-        waiting = self._check_output(output)
+        outlet = self._check_output(output)
         self._check_started()
         schema = self._schemas[output]
-        known = _UNPUBLISHED if self._committed is None else self._committed.outputs.get(output, _UNPUBLISHED)
-        sink = BlockLogSink(str(address), schema, resume=None if known == _UNPUBLISHED else known)
+        known = UNPUBLISHED if self._committed is None else self._committed.outputs.get(output, UNPUBLISHED)
+        sink = BlockLogSink(str(address), schema, resume=None if known == UNPUBLISHED else known)
         self._stack.callback(sink.close)
-        for train in waiting:
-            sink.write(train)
-        self._sinks[output] = sink
-        del self._outputs[output]
+        with self._exclusive():
+            for train in outlet:
+                sink.write(train)
+            self._sinks[output] = sink
+            del self._outlets[output]
 
     def feed(self, stream: str, frame: Any, *, checkpoint: str | Path | None = None) -> Feed:
         """Lets a streaming DataFrame of ``session`` feed an input; its handle takes what there is when it is told to.
@@ -256,11 +328,15 @@ class Engine:
         """The SparkSession on which the boxes run."""
         return self._workplace.session
 
-    def stats(self) -> RunStatistics:
-        """What every input, box and output has done so far."""
+    def stats(self) -> Statistics:
+        """What every input, box, arc and output has done so far, and does lately."""
         if self._running is None:
             raise StateError("the engine has not been started; use it in a with statement, or call start()")
-        return self._running.statistics
+        return self._running.reading()
+
+    def decisions(self) -> list[str]:
+        """Why the scheduler chose what ran lately, a sentence each, the latest last. On Spark it has no choice."""
+        return self._check_started().decisions()
 
     def typecheck(self) -> TypedNetwork:
         """The network with the type of every arc."""
@@ -269,7 +345,7 @@ class Engine:
     def describe(self) -> dict[str, Any]:
         """The network's document, and how many tuples wait at each stream and output."""
         queued = {name: 0 if self._queue is None else self._queue.waiting(name) for name in self._network.streams}
-        waiting = {name: len(output) for name, output in self._outputs.items()}
+        waiting = {name: len(outlet) for name, outlet in self._outlets.items()}
         return {"network": self._network.to_document(), "queued": queued, "waiting": waiting}
 
     # Inside
@@ -279,9 +355,30 @@ class Engine:
         assert self._queue is not None
         return self._queue
 
-    def _run_all(self) -> None:
-        while self.step():
-            pass
+    @property
+    def _looping(self) -> Loop:
+        assert self._loop is not None
+        return self._loop
+
+    def _used(self) -> int:
+        return self._queued.bytes + sum(outlet.bytes for outlet in list(self._outlets.values()))
+
+    def _wait_for_room(self) -> None:
+        self._check_loop()
+        self._check_open()
+        if self._looping.paused:
+            raise StateError("there is no room for more tuples, and the engine is paused; resume it")
+        self._looping.wait_for_change(0.1)
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Whoever is inside may run boxes, and nobody else does."""
+        self._check_loop()
+        with self._looping.exclusive():
+            self._check_started()
+            with self._failing():
+                yield
+        self._looping.wake()
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
@@ -290,13 +387,22 @@ class Engine:
             yield
         except BaseException as error:
             self._stage, self._why = "failed", f"it failed: {error}"
+            self._looping.stop()
             raise
+
+    def _check_loop(self) -> None:
+        """Tells whoever comes first what the engine's thread failed with."""
+        error = None if self._loop is None else self._loop.error
+        if error is not None and self._stage == "running":
+            self._stage, self._why = "failed", f"it failed: {error}"
+            raise error
 
     def _check_started(self) -> Run:
         if self._why:
             raise StateError(f"the engine runs no more: {self._why}; make another one")
         if self._running is None:
             raise StateError("the engine has not been started; use it in a with statement, or call start()")
+        self._check_loop()
         return self._running
 
     def _check_open(self) -> Run:
@@ -309,12 +415,12 @@ class Engine:
         if name not in self._network.streams:
             raise InputError(_unknown("stream", name, list(self._network.streams)))
 
-    def _check_output(self, name: str) -> _Waiting:
+    def _check_output(self, name: str) -> Outlet:
         if name not in self._schemas:
             raise InputError(_unknown("output", name, list(self._schemas)))
-        if name not in self._outputs:
+        if name not in self._outlets:
             raise InputError(f"the output {name} is published, and its tuples go to the log; read them there")
-        return self._outputs[name]
+        return self._outlets[name]
 
     def _output_schemas(self) -> dict[str, Schema]:
         schemas = {name: self._typed.arcs[producer].schema for name, producer in self._typed.outputs.items()}
@@ -327,26 +433,6 @@ class Engine:
             if name not in points:
                 raise InputError(_unknown("static connection point", name, points))
         return {name: table_frame(table, self._typed.arcs[name].schema) for name, table in tables.items()}
-
-
-class _Waiting(LiveSink):
-    """What came out on an output and waits for somebody to dequeue it. Whoever goes through it takes it."""
-
-    def __init__(self) -> None:
-        self._frames: deque[pl.DataFrame] = deque()
-
-    def write(self, frame: pl.DataFrame) -> None:
-        self._frames.append(frame)
-
-    def position(self, *, durable: bool = False) -> SinkPosition:
-        return _UNPUBLISHED
-
-    def __iter__(self) -> Iterator[pl.DataFrame]:
-        while self._frames:
-            yield self._frames.popleft()
-
-    def __len__(self) -> int:
-        return sum(frame.height for frame in self._frames)
 
 
 class _Taker:
@@ -365,13 +451,13 @@ class _Taker:
         return self._blocks.folders()
 
     def take(self, query: str, batch: int, rows: BlockRows | None) -> None:
-        with self._running.batch(self._stream, query, batch):
+        with self._engine._exclusive(), self._running.batch(self._stream, query, batch):
             if rows is not None:
                 blocks = rows.blocks
                 self._blocks.note(blocks)
                 self._engine._queued.put_rows(self._stream, rows, len(rows), lambda: self._blocks.release(blocks))
             if self._engine._state is not None:
-                self._engine._run_all()
+                self._running.drain()
 
 
 def _tell(line: str) -> None:

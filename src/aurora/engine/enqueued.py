@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class _Entry:
 
 
 class Enqueued:
-    """What has been enqueued and not yet taken.
+    """What has been enqueued and not yet taken. Threads may put and take at the same time.
 
     Tuples are numbered in the order in which they were enqueued. Their clock is that of ``wall`` when they were, or the
     running maximum of ``column``; it goes on from ``clock``.
@@ -62,17 +63,22 @@ class Enqueued:
         self._column = column
         self._clock = clock
         self._entries: deque[_Entry] = deque()
+        self._lock = threading.Lock()
+        self.bytes = 0
 
     def put(self, name: str, frame: pl.DataFrame) -> None:
         """Adds a table of exactly the stream's columns."""
         if frame.height:
             times = None if self._column is None else frame.get_column(self._column)
-            self._entries.append(_Entry(name, frame, self._clocks(times, frame.height)))
+            with self._lock:
+                self._entries.append(_Entry(name, frame, self._clocks(times, frame.height)))
+                self.bytes += int(frame.estimated_size())
 
     def put_rows(self, name: str, file: ReadableColumns, rows: int, taken: Callable[[], None]) -> None:
         """Adds rows that whoever runs the boxes reads; ``taken`` is called when nobody needs them any more."""
         times = None if self._column is None else file.column(self._column, 0, rows)
-        self._entries.append(_Entry(name, Rows(file, 0, rows), self._clocks(times, rows), taken))
+        with self._lock:
+            self._entries.append(_Entry(name, Rows(file, 0, rows), self._clocks(times, rows), taken))
 
     def _clocks(self, times: pl.Series | None, count: int) -> Ints:
         now = np.full(count, self._wall.now_us()) if times is None else np.maximum.accumulate(microseconds(times))
@@ -80,25 +86,37 @@ class Enqueued:
         self._clock = int(clocks[-1])
         return clocks
 
+    def tick_us(self) -> int | None:
+        """The wall's time, if nothing waits; what is enqueued later does not come before it."""
+        with self._lock:
+            if self._entries:
+                return None
+            self._clock = max(self._clock, self._wall.now_us())
+            return self._clock
+
     def waiting(self, name: str) -> int:
         """How many tuples of a stream have not been taken."""
-        return sum(len(entry.clocks) for entry in self._entries if entry.name == name)
+        with self._lock:
+            return sum(len(entry.clocks) for entry in self._entries if entry.name == name)
 
     def __len__(self) -> int:
-        return sum(len(entry.clocks) for entry in self._entries)
+        with self._lock:
+            return sum(len(entry.clocks) for entry in self._entries)
 
     def clear(self) -> None:
         """Forgets what waits."""
-        while self._entries:
-            entry = self._entries.popleft()
+        with self._lock:
+            forgotten = list(self._entries)
+            self._entries.clear()
+            self.bytes = 0
+        for entry in forgotten:
             if entry.taken is not None:
                 entry.taken()
 
     def epochs(self, size: TrainSize, bare: Collection[str], start: Position) -> Iterator[Epoch]:
         """What waits, in trains, until nothing does."""
         seq = start.seq
-        while self._entries:
-            entries = self._next(size.now())
+        while entries := self._next(size.now()):
             epoch = self._epoch(entries, seq, bare)
             seq = epoch.progress.seq + 1
             try:
@@ -112,17 +130,21 @@ class Enqueued:
     def _next(self, most: int) -> list[_Entry]:
         """As many entries as a train may hold. Rows that are read elsewhere go alone."""
         found: list[_Entry] = []
-        while self._entries and most:
-            apart = isinstance(self._entries[0].rows, Rows)
-            if apart and found:
-                break
-            head, tail = self._entries.popleft().split(most)
-            if tail is not None:
-                self._entries.appendleft(tail)
-            found.append(head)
-            most -= len(head.clocks)
-            if apart:
-                break
+        with self._lock:
+            while self._entries and most:
+                apart = isinstance(self._entries[0].rows, Rows)
+                if apart and found:
+                    break
+                head, tail = self._entries.popleft().split(most)
+                if tail is not None:
+                    self._entries.appendleft(tail)
+                found.append(head)
+                most -= len(head.clocks)
+                self.bytes -= 0 if isinstance(head.rows, Rows) else int(head.rows.estimated_size())
+                if apart:
+                    break
+            if not self._entries:
+                self.bytes = 0
         return found
 
     def _epoch(self, entries: list[_Entry], first: int, bare: Collection[str]) -> Epoch:

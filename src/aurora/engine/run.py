@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal
@@ -14,16 +14,19 @@ import polars as pl
 from aurora.clock import Clock, WallClock
 from aurora.connectors.slices import FileSlices
 from aurora.connectors.source import Sink
+from aurora.engine.delivery import Delivery, Watcher
 from aurora.engine.enqueued import Enqueued
+from aurora.engine.flow import AtOnce, FlowMaker, Parts
 from aurora.engine.intake import Epoch, Input, Position, by_arrival, by_column
+from aurora.engine.live_statistics import LiveStatistics
+from aurora.engine.metrics import Statistics
 from aurora.engine.recovery import Committed, Recovery, Stage
 from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
 from aurora.errors import InputError
-from aurora.model.train import ARRIVAL, CLOCK, Ints, Progress, Train
+from aurora.model.train import Progress
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.local import LocalProcessor
-from aurora.processors.plan import BoxCost, Execution, FileRows, Processor
-from aurora.processors.poison import REJECTED, RejectedTuple
+from aurora.processors.plan import BoxCost, Processor
 from aurora.scheduler.trains import FixedTrain, GrowingTrain, TrainSize
 
 AtEnd = Literal["flush", "hold"]
@@ -46,11 +49,6 @@ def train_size(train: int | None, processor: Processor, *, pulled: bool = False)
     if isinstance(processor, LocalProcessor):
         return FixedTrain(DEFAULT_TRAIN)
     return GrowingTrain(DEFAULT_TRAIN, LONGEST_TRAIN, seconds=STEP_S, start=LONG_TRAIN if pulled else None)
-
-
-def rejected_by(box: str) -> str:
-    """The name of the sink for the tuples on which the operator's code failed in a box."""
-    return f"{box}.rejected"
 
 
 class Run:
@@ -77,6 +75,7 @@ class Run:
         processor: Processor | None = None,
         recovery: Recovery | None = None,
         resumed: Committed | None = None,
+        flow: FlowMaker = AtOnce,
     ) -> None:
         self._typed = typed
         self._statics = statics
@@ -107,7 +106,15 @@ class Run:
         if resumed is not None:
             self.statistics.restore(resumed.statistics)
         self._earlier_s = self.statistics.wall_s
-        bare = {name for name in streams if not typed.asked_for_hidden(name)}
+        self._queue = inputs if isinstance(inputs, Enqueued) else None
+        self.measured: LiveStatistics | None = None
+        if self._queue is not None or flow is not AtOnce:
+            self.measured = LiveStatistics(typed, self.statistics, self._wall.now_us())
+        watchers: list[Watcher] = [self.statistics, *([] if self.measured is None else [self.measured])]
+        delivery = Delivery(outputs, self._wall, watchers, column_clock=self._column_clock)
+        seq, at = self._progress.seq, self._progress.clock
+        self._flow = flow(Parts(typed, self.processor, delivery, self.statistics, self.measured, self._wall, seq, at))
+        bare = {name for name in streams if self._flow.takes_bare and not typed.asked_for_hidden(name)}
         self._intake: Callable[[], Iterator[Epoch]]
         if isinstance(inputs, Enqueued):
             queue = inputs
@@ -143,12 +150,44 @@ class Run:
         tuples = 0
         for name, train in epoch.trains.items():
             self.statistics.inputs[name].tuples += len(train)
+            if self.measured is not None:
+                self.measured.note_arrival(name, len(train), self._wall.now_us())
             tuples += len(train)
-        self._execute({self._arcs[name]: train for name, train in epoch.trains.items()}, epoch.progress)
+        self._flow.put({self._arcs[name]: train for name, train in epoch.trains.items()}, epoch.progress)
+        if self._queue is None:
+            self._flow.drain()
+        self._elapsed()
         self._position = self._position.after(epoch)
         self._size.note(tuples, time.perf_counter() - began_s)
         if self._recovery is not None and self._recovery.due and not self._in_batch:
             self.commit()
+
+    def turn(self) -> bool:
+        """Takes what waits, if anything does, and lets some boxes run; False if there was nothing to do."""
+        took = next(self.epochs(), None) is not None
+        ran = self._flow.step()
+        return took or ran
+
+    def drain(self) -> None:
+        """Takes all that waits, and lets boxes run until nothing does."""
+        for _ in self.epochs():
+            pass
+        self._flow.drain()
+
+    def reading(self) -> Statistics:
+        """Everything that is measured of an engine at work."""
+        reading = self._flow.reading()
+        assert reading is not None
+        return reading
+
+    def decisions(self) -> list[str]:
+        """Why what ran lately was chosen, the latest last."""
+        return self._flow.decisions()
+
+    def shed(self, stream: str, tuples: int) -> None:
+        """Tuples of an input were not let in, because there was no room for them."""
+        assert self.measured is not None
+        self.measured.note_shed(stream, "no room", tuples)
 
     def last_batch(self, stream: str, feeder: str) -> int:
         """The number of the last batch of a stream that was taken from a feeder; -1 before the first."""
@@ -168,30 +207,44 @@ class Run:
 
     def tick(self) -> None:
         """Lets time pass without a tuple, where the wall drives it and some box waits for time."""
-        now_us = self._wall.now_us()
-        timed = any(self._typed.network.boxes[name].keeps_time() for name in self._typed.order)
-        if timed and not self._flushed and not self._column_clock and now_us > self._progress.clock:
+        if self._flushed or self._column_clock or not self.waits_for_time:
+            return
+        now_us = self._wall.now_us() if self._queue is None else self._queue.tick_us()
+        if now_us is not None and now_us > self._progress.clock:
             seq = self._progress.seq
             self._progress = Progress(seq, now_us, seq + 1, np.array([now_us]))
             self._position = replace(self._position, clock=now_us)
-            self._execute({}, self._progress)
+            self._flow.pass_time(self._progress)
+            self._elapsed()
+
+    @property
+    def waits_for_time(self) -> bool:
+        """Whether some box may have something to say without a tuple."""
+        return any(self._typed.network.boxes[name].keeps_time() for name in self._typed.order)
 
     def move_state(self) -> None:
         """Moves the state of every kernel into a fresh one, as a restart does."""
         if isinstance(self.processor, LocalProcessor):
             states = self.processor.snapshot()
-            self.processor = LocalProcessor(self._typed, self._statics)
+            self.processor = self._flow.processor = LocalProcessor(self._typed, self._statics)
             self.processor.restore(states)
 
     def flush(self) -> None:
         """Closes open value windows and empties sort buffers, box after box."""
         if not self._flushed:
-            self._execute({}, Progress.standing(self._progress.seq, self._progress.clock, end=True))
+            self._flow.drain()
+            self._flow.pass_time(Progress.standing(self._progress.seq, self._progress.clock, end=True))
+            self._elapsed()
             self._flushed = True
+
+    def close(self) -> None:
+        """Lets go of what waits between boxes."""
+        self._flow.close()
 
     def commit(self, stage: Stage = "running") -> None:
         """Makes this the point from which a later run goes on."""
         if self._recovery is not None:
+            self._flow.drain()
             if stage != "finished":
                 self._lengths = {name: sink.position(durable=True) for name, sink in self._sinks.items()}
             statistics = self.statistics.to_commit()
@@ -200,36 +253,5 @@ class Run:
             self._recovery.commit(committed, self.processor)
             self.finished = stage == "finished"
 
-    def _execute(self, trains: Mapping[Producer, Train | FileRows], progress: Progress) -> None:
-        (result,) = self.processor.run([Execution(self._typed.order, trains, progress)])
-        for name, cost in result.costs.items():
-            self.statistics.boxes[name].add(cost)
-        self._reject(result.rejected)
-        for name, producer in self._typed.outputs.items():
-            train = result.trains.get(producer)
-            if train is not None:
-                self._deliver(name, train)
+    def _elapsed(self) -> None:
         self.statistics.wall_s = self._earlier_s + time.perf_counter() - self._began_s
-
-    def _reject(self, rejected: Sequence[RejectedTuple]) -> None:
-        """What boxes could not take goes to a sink of theirs."""
-        for box in dict.fromkeys(entry.box for entry in rejected):
-            sink = self._sinks.get(rejected_by(box))
-            if sink is not None:
-                rows = [(entry.box, entry.number, entry.reason, entry.text) for entry in rejected if entry.box == box]
-                sink.write(pl.DataFrame(rows, schema=REJECTED.to_polars(), orient="row"))
-
-    def _deliver(self, name: str, train: Train) -> None:
-        output = self.statistics.outputs[name]
-        output.tuples += len(train)
-        output.latencies.note(self._latencies_us(train), len(train))
-        if name in self._sinks:
-            self._sinks[name].write(train.visible)
-
-    def _latencies_us(self, train: Train) -> Ints:
-        """The latency of every tuple, or one for all. On a column's clock it is how far that moved meanwhile."""
-        if train.arrival_us is not None:
-            return np.array([0 if self._column_clock else self._wall.now_us() - train.arrival_us])
-        delivered = train.hidden(CLOCK) if self._column_clock else np.int64(self._wall.now_us())
-        latencies: Ints = delivered - train.hidden(ARRIVAL)
-        return latencies

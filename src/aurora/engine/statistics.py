@@ -2,54 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from aurora.engine.latencies import Latencies
+from aurora.model.train import Ints, Train
 from aurora.processors.plan import BoxCost
-
-_SHIFT = 45
-_FIRST = int(np.array([1.0]).view(np.int64)[0]) >> _SHIFT
-
-
-class Latencies:
-    """A histogram of latencies. The leading bits of a number are its bucket, so that quantiles are exact to 1%."""
-
-    def __init__(self) -> None:
-        self._counts = np.zeros(0, np.int64)
-
-    def note(self, latencies_us: npt.NDArray[np.int64], tuples: int) -> None:
-        """Notes a latency per tuple, or one for all of them."""
-        if len(latencies_us) == 1:
-            bucket = (int(np.float64(max(int(latencies_us[0]), 1)).view(np.int64)) >> _SHIFT) - _FIRST
-            if bucket < len(self._counts):
-                self._counts[bucket] += tuples
-                return
-        if len(latencies_us) and latencies_us.min() == latencies_us.max():
-            latencies_us = latencies_us[:1]
-        weight = tuples if len(latencies_us) == 1 else 1
-        buckets = (np.maximum(latencies_us, 1).astype(np.float64).view(np.int64) >> _SHIFT) - _FIRST
-        counts = np.bincount(buckets, minlength=len(self._counts)) * weight
-        counts[: len(self._counts)] += self._counts
-        self._counts = counts
-
-    def to_list(self) -> list[int]:
-        return [int(count) for count in self._counts]
-
-    def load(self, counts: Sequence[int]) -> None:
-        self._counts = np.array(counts, np.int64)
-
-    def quantile(self, q: float) -> float | None:
-        """Seconds that the given share of tuples stayed below; None if there was no tuple."""
-        total = int(self._counts.sum())
-        if not total:
-            return None
-        bucket = int(np.searchsorted(np.cumsum(self._counts), q * total))
-        middle = np.array([(bucket + _FIRST << _SHIFT) + (1 << _SHIFT - 1)]).view(np.float64)[0]
-        return 0.0 if bucket == 0 else float(middle) / 1e6
 
 
 @dataclass
@@ -88,6 +47,12 @@ class RunStatistics:
             "boxes": _dicts(self.boxes),
             "outputs": {name: output.to_dict() for name, output in self.outputs.items()},
         }
+
+    def note_delivery(self, output: str, latencies_us: Ints, tuples: int, train: Train, now_us: int) -> None:
+        """Tuples of an output were delivered, with a latency each or one for all."""
+        delivered = self.outputs[output]
+        delivered.tuples += tuples
+        delivered.latencies.note(latencies_us, tuples)
 
     def to_commit(self) -> dict[str, Any]:
         """Everything counted so far, for a later run to go on counting."""

@@ -77,6 +77,8 @@ class Box(Element):
     takes_static: ClassVar[bool] = False
     tuplewise: ClassVar[bool] = False
     """Whether every tuple that comes out is one that came in, with all that it carries."""
+    in_step: ClassVar[bool] = True
+    """Whether its inputs must have come to the same number before it is run on their tuples."""
     in_driver: ClassVar[bool] = False
     """Whether the box runs beside the engine, however the others are spread."""
 

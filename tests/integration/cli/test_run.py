@@ -127,6 +127,7 @@ outputs: {out: {from: named}}
         (["-i", "ticks=ticks.csv", "--memory", "much"], "'much' is no size"),
         (["-i", "ticks=ticks.csv", "--state", "dir", "-o", "high=-"], "cannot write to standard output"),
         (["-i", "ticks=ticks.csv", "--scheduler", "filo"], "use fifo"),
+        (["-i", "ticks=ticks.csv", "--processor", "spark", "--scheduler", "qos"], "take --processor local"),
         (["-i", "ticks=ticks.csv", "--at-end", "flsh"], "use flush or hold; did you mean 'flush'?"),
         (["-i", "ticks=ticks.csv", "--stats", "no/s.json"], "there is no folder no"),
         (["-i", "ticks=ticks.csv", "--functions", "no_such_module"], "there is no module 'no_such_module'"),

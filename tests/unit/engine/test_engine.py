@@ -77,8 +77,8 @@ def test_it_gives_what_a_run_gives_whatever_the_trains_and_tables(train: int | N
             assert taken(running, name) == frame.rows()
 
 
-def test_nothing_runs_before_somebody_asks() -> None:
-    with engine(train=2) as running:
+def test_a_paused_engine_runs_step_by_step() -> None:
+    with engine(train=2, paused=True) as running:
         running.enqueue("s", rows(1, 2, 3))
         assert running.stats().inputs["s"].tuples == 0
         assert running.describe()["queued"] == {"s": 3, "r": 0}
@@ -86,7 +86,9 @@ def test_nothing_runs_before_somebody_asks() -> None:
         assert running.describe()["queued"] == {"s": 1, "r": 0}
         assert running.describe()["waiting"] == {"all": 2, "big": 0, "sums": 2}
         assert running.step()
-        assert not running.step()
+        while running.step():
+            pass
+        assert running.describe()["waiting"] == {"all": 3, "big": 1, "sums": 3}
         assert running.stats().inputs["s"].tuples == 3
 
 
@@ -215,13 +217,14 @@ def test_latency_is_counted_from_enqueueing(output: str) -> None:
     net = Network("latency")
     s = net.stream("s", g="string", x="int", t="timestamp")
     net.output(output, s.filter("above", "x > 0"))
-    with engine(net, wall=wall) as running:
+    with engine(net, wall=wall, paused=True) as running:
         running.enqueue("s", rows(1))
         wall.move_s(8)
         running.enqueue("s", rows(1))
         wall.move_s(2)
+        running.resume()
         assert len(taken(running, output)) == 2
-        latencies = running.stats().outputs[output].latencies
+        latencies = running.stats().outputs[output].latency_s
         assert latencies.quantile(0.25) == pytest.approx(2, rel=0.01)
         assert latencies.quantile(1.0) == pytest.approx(10, rel=0.01)
 
@@ -259,7 +262,7 @@ def test_shutdown_drains_and_what_came_out_can_still_be_had() -> None:
 
 
 def test_shutdown_without_drain_forgets_what_waits() -> None:
-    running = engine()
+    running = engine(paused=True)
     running.start()
     running.enqueue("s", rows(1, 2))
     running.shutdown(drain=False)
@@ -287,7 +290,7 @@ def test_tuples_on_which_the_code_fails_can_be_had(monkeypatch: pytest.MonkeyPat
 
 
 def test_after_a_failure_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    with engine() as running:
+    with engine(paused=True) as running:
         running.enqueue("s", rows(1))
         monkeypatch.setattr("aurora.processors.local.LocalProcessor.run", _broken)
         with pytest.raises(UserCodeError, match="broken"):

@@ -1,0 +1,69 @@
+"""What comes out of the network: counted, its latency noted, and handed to the sinks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+from aurora.clock import Clock
+from aurora.connectors.source import Sink
+from aurora.model.train import ARRIVAL, CLOCK, Ints, Train
+from aurora.processors.poison import REJECTED, RejectedTuple
+
+
+def rejected_by(box: str) -> str:
+    """The name of the sink for the tuples on which the operator's code failed in a box."""
+    return f"{box}.rejected"
+
+
+class Watcher(Protocol):
+    """Who wants to know of every delivery."""
+
+    def note_delivery(self, output: str, latencies_us: Ints, tuples: int, train: Train, now_us: int) -> None:
+        """Tuples of an output were delivered, with a latency each or one for all."""
+
+
+class Delivery:
+    """Hands trains to sinks; an output without one is only noted. So are rejected tuples without a sink.
+
+    With ``column_clock`` a tuple's latency is how far that clock moved while it was on its way. Several threads may
+    deliver at the same time, but not to the same output.
+    """
+
+    def __init__(
+        self, sinks: Mapping[str, Sink], wall: Clock, watchers: Sequence[Watcher], *, column_clock: bool = False
+    ) -> None:
+        self._sinks = sinks
+        self._wall = wall
+        self._watchers = watchers
+        self._column_clock = column_clock
+        self._lock = threading.Lock()
+
+    def deliver(self, output: str, train: Train) -> None:
+        now_us = self._wall.now_us()
+        latencies = self._latencies_us(train, now_us)
+        with self._lock:
+            for watcher in self._watchers:
+                watcher.note_delivery(output, latencies, len(train), train, now_us)
+        sink = self._sinks.get(output)
+        if sink is not None:
+            sink.write(train.visible)
+
+    def _latencies_us(self, train: Train, now_us: int) -> Ints:
+        if train.arrival_us is not None:
+            return np.array([0 if self._column_clock else now_us - train.arrival_us])
+        delivered = train.hidden(CLOCK) if self._column_clock else np.int64(now_us)
+        latencies: Ints = delivered - train.hidden(ARRIVAL)
+        return latencies
+
+    def reject(self, rejected: Sequence[RejectedTuple]) -> None:
+        """What boxes could not take goes to a sink of theirs."""
+        for box in dict.fromkeys(entry.box for entry in rejected):
+            sink = self._sinks.get(rejected_by(box))
+            if sink is not None:
+                rows = [(entry.box, entry.number, entry.reason, entry.text) for entry in rejected if entry.box == box]
+                sink.write(pl.DataFrame(rows, schema=REJECTED.to_polars(), orient="row"))

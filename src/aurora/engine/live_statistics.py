@@ -1,0 +1,307 @@
+"""Statistics of an engine at work: what it does lately, and how well; with what was counted, all there is to read.
+
+Notes come often, after every call of a box and every delivery, so they do no more than a few additions; what can be
+worked out later is worked out by ``read``. They are called with the engine's lock held, or those of one output by one
+thread at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from aurora.engine.box_costs import USUAL_OVERHEAD_S, BoxCosts
+from aurora.engine.latencies import Latencies
+from aurora.engine.metrics import (
+    ArcReading,
+    BoxReading,
+    EngineReading,
+    InputReading,
+    OutputReading,
+    PartReading,
+    Statistics,
+)
+from aurora.engine.statistics import RunStatistics
+from aurora.model.train import Ints, Train
+from aurora.model.typed import Consumer, Producer, TypedNetwork
+from aurora.qos.inner import Flow
+from aurora.qos.monitor import QoSMonitor
+from aurora.qos.smoothing import HALF_LIFE_S, Rate
+
+_SHARES_US = 100_000
+
+Part = Literal["scheduler", "storage", "worker"]
+
+
+class Queued(NamedTuple):
+    """What waits for a box at one of its inputs. ``oldest_us`` is the earliest arrival time, None if nothing waits."""
+
+    tuples: int
+    bytes: int = 0
+    oldest_us: float | None = None
+
+
+class LiveStatistics:
+    """Beside ``totals``, where calls and tuples are counted, and which this does not change. The totals may be those of
+    earlier runs as well; arcs and overheads are known of this one only.
+
+    ``cost_s`` per tuple, ``overhead_s`` per call and ``selectivity`` are what a scheduler needs: arrays by box number,
+    a box's number being its place in ``typed.order``, that change in place. ``usual_overhead_s`` is what a call costs
+    with this processor as long as nothing better is known.
+    """
+
+    def __init__(
+        self,
+        typed: TypedNetwork,
+        totals: RunStatistics,
+        now_us: int,
+        *,
+        half_life_s: float = HALF_LIFE_S,
+        usual_overhead_s: float = USUAL_OVERHEAD_S,
+    ) -> None:
+        self._costs = BoxCosts(len(typed.order), half_life_s=half_life_s, overhead_s=usual_overhead_s)
+        self.cost_s = self._costs.cost_s
+        self.overhead_s = self._costs.overhead_s
+        self.selectivity = self._costs.selectivity
+        declared = {name: typed.network.outputs[name].qos for name in typed.outputs}
+        self.qos = QoSMonitor(declared, half_life_s=half_life_s)
+        self._typed = typed
+        self._totals = totals
+        self._earlier_s = totals.wall_s
+        self._now_us = now_us
+
+        def rate() -> Rate:
+            return Rate(now_us, half_life_s)
+
+        self._busy = [rate() for _ in typed.order]
+        self._arcs = {typed.arcs.producer(name): _Arc(rate()) for name in typed.arcs}
+        ports = {name: typed.network.boxes[name].output_ports() for name in typed.order}
+        self._ports = [[self._arcs[Producer(name, port)] for port in ports[name]] for name in typed.order]
+        columns = {name: qos.value.on for name, qos in declared.items() if qos is not None and qos.value is not None}
+        self._outputs = {
+            name: _Output(rate(), rate(), columns.get(name), totals.outputs[name].latencies) for name in typed.outputs
+        }
+        self._parts = {part: _Part(rate()) for part in ("scheduler", "storage", "worker")}
+        self._shed: dict[str, int] = {}
+        self._flow = Flow(typed)
+        self._kept_shares: dict[Producer, tuple[int, Mapping[str, float]]] = {}
+
+    # Notes
+
+    def note_call(self, box: int, tuples_in: int, tuples_out: int | Sequence[int], seconds: float, now_us: int) -> None:
+        """A box was called. Where it has several ports ``tuples_out`` is by port, in their order; if it is only known
+        for all ports together, nothing is noted of their arcs."""
+        self._now_us = now_us
+        ports = self._ports[box]
+        if isinstance(tuples_out, int):
+            if tuples_out and len(ports) == 1:
+                ports[0].note(tuples_out, now_us)
+        else:
+            for arc, tuples in zip(ports, tuples_out, strict=True):
+                if tuples:
+                    arc.note(tuples, now_us)
+            tuples_out = sum(tuples_out)
+        self._busy[box].note(seconds, now_us)
+        self._costs.note(box, tuples_in, tuples_out, seconds, now_us)
+
+    def note_arrival(self, stream: str, tuples: int, now_us: int) -> None:
+        """Tuples of an input were taken."""
+        self._now_us = now_us
+        self._arcs[Producer(stream)].note(tuples, now_us)
+
+    def note_delivery(self, output: str, latencies_us: Ints, tuples: int, train: Train, now_us: int) -> None:
+        """Tuples of an output were delivered, with a latency each or one for all. ``totals`` have been told before."""
+        if not tuples:
+            return
+        noted = self._outputs[output]
+        noted.rate.note(tuples, now_us)
+        noted.note_waited(now_us)
+        values = None if noted.column is None else train.frame.get_column(noted.column)
+        self.qos.note(output, latencies_us, tuples, values, now_us)
+
+    def note_shed(self, place: Producer | str, reason: str, tuples: int) -> None:
+        """Tuples were dropped from an arc. Each output that it feeds lost what would have become of them."""
+        arc = self._typed.arcs.producer(place)
+        self._shed[reason] = self._shed.get(reason, 0) + tuples
+        self._arcs[arc].shed += tuples
+        for output, share in self._shares(arc).items():
+            self._outputs[output].lost += tuples * share
+            self.qos.note_loss(output, tuples * share, self._now_us)
+
+    def note_overhead(self, part: Part, seconds: float) -> None:
+        """A part of the run-time worked for so long, once; at about the time of the last note."""
+        noted = self._parts[part]
+        noted.calls += 1
+        noted.seconds += seconds
+        noted.rate.note(seconds, self._now_us)
+
+    # Readings
+
+    def read(
+        self,
+        now_us: int,
+        queues: Mapping[Consumer, Queued] | None = None,
+        *,
+        memory_bytes: int = 0,
+        disk_bytes: int = 0,
+    ) -> Statistics:
+        """Everything as it is now. ``queues`` has what waits at each input of each box; it is known elsewhere."""
+        wall_s = self._totals.wall_s
+        own_s = wall_s - self._earlier_s
+        waiting = queues or {}
+        return Statistics(
+            processor=self._totals.processor,
+            train=self._totals.train,
+            engine=self._engine(now_us, memory_bytes, disk_bytes),
+            parts={
+                "boxes": self._boxes(now_us),
+                **{name: part.read(now_us, own_s) for name, part in self._parts.items()},
+            },
+            inputs={name: self._input(name, now_us, wall_s) for name in self._totals.inputs},
+            boxes={name: self._box(number, waiting, now_us) for number, name in enumerate(self._typed.order)},
+            arcs={str(arc): self._arc(arc, waiting, now_us, own_s) for arc in self._arcs},
+            outputs={name: self._output(name, now_us, wall_s) for name in self._outputs},
+        )
+
+    def _engine(self, now_us: int, memory_bytes: int, disk_bytes: int) -> EngineReading:
+        utilities = [self.qos.live(name, now_us).overall for name in self._outputs]
+        known = [utility for utility in utilities if utility is not None]
+        return EngineReading(
+            wall_s=self._totals.wall_s,
+            memory_bytes=memory_bytes,
+            disk_bytes=disk_bytes,
+            utility=sum(known) / len(known) if known else None,
+            shed=dict(self._shed),
+        )
+
+    def _boxes(self, now_us: int) -> PartReading:
+        worked = self._totals.boxes.values()
+        seconds = sum(box.cost_s for box in worked)
+        recent_share = sum(busy.read(now_us) for busy in self._busy)
+        return PartReading(sum(box.calls for box in worked), seconds, _per(seconds, self._totals.wall_s), recent_share)
+
+    def _input(self, name: str, now_us: int, wall_s: float) -> InputReading:
+        counted, arc = self._totals.inputs[name], self._arcs[Producer(name)]
+        return InputReading(
+            tuples=counted.tuples,
+            rejected=counted.rejected,
+            shed=arc.shed,
+            rate_per_s=_per(counted.tuples, wall_s),
+            recent_rate_per_s=arc.rate.read(now_us),
+        )
+
+    def _box(self, number: int, waiting: Mapping[Consumer, Queued], now_us: int) -> BoxReading:
+        name = self._typed.order[number]
+        total = self._totals.boxes[name]
+        ports = [Consumer(name, port) for port in range(len(self._typed.inputs[name]))]
+        queued = [waiting[port] for port in ports if port in waiting]
+        oldest_us = [queue.oldest_us for queue in queued if queue.oldest_us is not None]
+        return BoxReading(
+            tuples_in=total.tuples_in,
+            tuples_out=total.tuples_out,
+            calls=total.calls,
+            cost_s=total.cost_s,
+            late=total.late,
+            rejected=total.rejected,
+            nulled=total.nulled,
+            tuple_cost_s=total.cost_s / total.tuples_in if total.tuples_in else None,
+            selectivity=total.tuples_out / total.tuples_in if total.tuples_in else None,
+            recent_tuple_cost_s=float(self.cost_s[number]),
+            recent_overhead_s=float(self.overhead_s[number]),
+            recent_selectivity=float(self.selectivity[number]),
+            recent_load=self._busy[number].read(now_us),
+            queue_tuples=sum(queue.tuples for queue in queued),
+            queue_bytes=sum(queue.bytes for queue in queued),
+            age_s=max(now_us - min(oldest_us), 0) / 1e6 if oldest_us else 0.0,
+        )
+
+    def _arc(self, arc: Producer, waiting: Mapping[Consumer, Queued], now_us: int, own_s: float) -> ArcReading:
+        noted = self._arcs[arc]
+        readers = self._typed.consumers(arc)
+        return ArcReading(
+            tuples=noted.tuples,
+            shed=noted.shed,
+            rate_per_s=_per(noted.tuples, own_s),
+            recent_rate_per_s=noted.rate.read(now_us),
+            queue_tuples=max((waiting[reader].tuples for reader in readers if reader in waiting), default=0),
+        )
+
+    def _output(self, name: str, now_us: int, wall_s: float) -> OutputReading:
+        noted, total = self._outputs[name], self._totals.outputs[name]
+        rate = noted.rate.read(now_us)
+        expected = total.tuples + noted.lost
+        return OutputReading(
+            tuples=total.tuples,
+            latency_s=total.latencies.copy(),
+            mean_latency_s=total.latencies.mean(),
+            recent_latency_s=noted.waited.read(now_us) / rate if rate else None,
+            rate_per_s=_per(total.tuples, wall_s),
+            recent_rate_per_s=rate,
+            lost=noted.lost,
+            delivered=100 * total.tuples / expected if expected else 100.0,
+            utility=self.qos.read(name, now_us),
+        )
+
+    def _shares(self, arc: Producer) -> Mapping[str, float]:
+        """How many tuples of each output one tuple of the arc becomes; worked out anew only now and then."""
+        made_us, shares = self._kept_shares.get(arc, (0, None))
+        if shares is None or self._now_us - made_us > _SHARES_US:
+            shares = self._flow.shares(arc, self.selectivity, self._port_share)
+            self._kept_shares[arc] = (self._now_us, shares)
+        return shares
+
+    def _port_share(self, arc: Producer) -> float:
+        """Which part of what a box puts out goes to this port."""
+        total = self._totals.boxes[arc.name].tuples_out
+        ports = len(self._typed.network.boxes[arc.name].output_ports())
+        if ports == 1:
+            return 1.0
+        return self._arcs[arc].tuples / total if total else 1 / ports
+
+
+def _per(amount: float, wall_s: float) -> float:
+    return amount / wall_s if wall_s > 0 else 0.0
+
+
+class _Arc:
+    __slots__ = ("rate", "shed", "tuples")
+
+    def __init__(self, rate: Rate) -> None:
+        self.rate = rate
+        self.tuples = 0
+        self.shed = 0
+
+    def note(self, tuples: int, now_us: int) -> None:
+        self.tuples += tuples
+        self.rate.note(tuples, now_us)
+
+
+class _Output:
+    """``latencies`` are those of the totals: how much their sum has grown is how long tuples took lately."""
+
+    __slots__ = ("_noted_s", "column", "latencies", "lost", "rate", "waited")
+
+    def __init__(self, rate: Rate, waited: Rate, column: str | None, latencies: Latencies) -> None:
+        self.rate = rate
+        self.waited = waited
+        self.column = column
+        self.latencies = latencies
+        self.lost = 0.0
+        self._noted_s = latencies.sum_s
+
+    def note_waited(self, now_us: int) -> None:
+        sum_s = self.latencies.sum_s
+        self.waited.note(sum_s - self._noted_s, now_us)
+        self._noted_s = sum_s
+
+
+class _Part:
+    __slots__ = ("calls", "rate", "seconds")
+
+    def __init__(self, rate: Rate) -> None:
+        self.calls = 0
+        self.seconds = 0.0
+        self.rate = rate
+
+    def read(self, now_us: int, own_s: float) -> PartReading:
+        return PartReading(self.calls, self.seconds, _per(self.seconds, own_s), self.rate.read(now_us))

@@ -1,0 +1,95 @@
+"""How much may wait in an engine, and what happens to tuples that come when that much does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from aurora.errors import InputError, did_you_mean
+from aurora.model.typed import Producer, TypedNetwork
+from aurora.storage.manager import StorageManager
+from aurora.storage.tiers import parse_bytes
+
+DEFAULT_MEMORY = "1GiB"
+DEFAULT_DISK = "8GiB"
+
+WhenFull = Literal["block", "reject", "shed"]
+_CHOICES = ("block", "reject", "shed")
+
+
+class Room:
+    """The budget of an engine. ``memory`` and ``disk`` are bytes, as numbers or as text such as ``256MB``."""
+
+    def __init__(
+        self,
+        memory: str | int,
+        disk: str | int,
+        when_full: WhenFull | Mapping[str, WhenFull],
+        streams: Sequence[str],
+        folder: Path | None = None,
+    ) -> None:
+        self.memory = _bytes("memory", memory)
+        self.disk = _bytes("disk", disk)
+        self._folder = folder
+        self._storage: StorageManager | None = None
+        chosen = dict(when_full) if isinstance(when_full, Mapping) else dict.fromkeys(streams, when_full)
+        for name, choice in chosen.items():
+            if name not in streams:
+                raise InputError(f"when_full names the stream {name!r}, which the network does not have")
+            if choice not in _CHOICES:
+                hint = did_you_mean(str(choice), list(_CHOICES))
+                raise InputError(
+                    f"when_full is {choice!r} for {name}; use {', '.join(_CHOICES)}; {hint or ''}".rstrip("; ")
+                )
+        self._choices = {name: chosen.get(name, "block") for name in streams}
+
+    def storage(self, typed: TypedNetwork) -> StorageManager:
+        """The queues of a network's arcs, within the budget."""
+        arcs = [Producer(name) for name in typed.network.streams]
+        arcs += [Producer(name, port) for name in typed.order for port in typed.network.boxes[name].output_ports()]
+        readers = {arc: typed.consumers(arc) for arc in arcs}
+        self._storage = StorageManager(
+            {arc: found for arc, found in readers.items() if found},
+            memory=self.memory,
+            disk=self.disk,
+            folder=self._folder,
+            boxes=typed.order,
+        )
+        return self._storage
+
+    def admit(self, stream: str, frame: pl.DataFrame, used: Callable[[], int], wait: Callable[[], None]) -> bool:
+        """Whether a table may come in; False if it is shed. ``wait`` is called while it has to wait.
+
+        ``used`` is what waits outside the queues of arcs. What is larger than the whole budget comes in alone.
+        """
+        size = int(frame.estimated_size())
+        while not self._fits(size, used()):
+            choice = self._choices[stream]
+            if choice == "shed":
+                return False
+            if choice == "reject":
+                raise InputError(
+                    f"there is no room for {frame.height} tuples of {stream}: {self.memory:,} bytes of memory and "
+                    f"{self.disk:,} of disk are in use; enqueue them later, or give the engine more memory or disk"
+                )
+            wait()
+        return True
+
+    def _fits(self, size: int, used: int) -> bool:
+        held = used if self._storage is None else used + self._storage.used_memory + self._storage.used_disk
+        # On Spark nothing waits on disk, but in front of the boxes.
+        limit = self.memory + (self.disk if self._storage is not None else 0)
+        return not held or held + size <= limit
+
+    def close(self) -> None:
+        self._storage = None
+
+
+def _bytes(name: str, value: str | int) -> int:
+    size = value if isinstance(value, int) else parse_bytes(value)
+    if size < 0:
+        raise InputError(f"{name} is {size} bytes; give 0 or more")
+    return size

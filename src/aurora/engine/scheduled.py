@@ -1,0 +1,261 @@
+"""The scheduled flow: queues between boxes, an execution queue, and workers that run what the scheduler picks.
+
+There is one scheduler. Whichever worker finds the execution queue empty asks it for the next superboxes; so no thread
+waits for another to decide. Box calls run outside the lock, one box by one worker at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from aurora.engine.flow import AtOnce, FlowMaker, Given, Parts, note_cost, run_whole
+from aurora.engine.metrics import Statistics
+from aurora.engine.queued_boxes import Load, QueuedBoxes
+from aurora.engine.room import Room
+from aurora.model.train import Progress
+from aurora.model.typed import Producer
+from aurora.processors.plan import Execution, FileRows
+from aurora.scheduler.plan import WHOLE_QUEUE, Call, Superbox, Why
+from aurora.scheduler.policies import make_policy
+from aurora.scheduler.settings import SchedulerSettings
+from aurora.scheduler.state import Snapshot, Topology
+from aurora.storage.manager import StorageManager
+
+_WORD_US = 10_000
+"""A box that waits for time, and gets no tuples, hears of the clock about so often while others are busy."""
+
+_WAIT_S = 0.05
+_REMEMBERED = 100
+_UTILITIES_US = 100_000
+"""How often a policy that asks for it hears how well the outputs do."""
+
+
+class Scheduled:
+    """Runs boxes as a policy says. ``workers`` threads do so beside whoever calls ``step``."""
+
+    takes_bare = False
+
+    def __init__(self, parts: Parts, storage: StorageManager, settings: SchedulerSettings, *, workers: int = 0) -> None:
+        assert parts.measured is not None
+        typed = parts.typed
+        self.processor = parts.processor
+        self._parts = parts
+        self._typed = typed
+        self._delivery = parts.delivery
+        self._measured = parts.measured
+        self._storage = storage
+        self._wall = parts.wall
+        self._boxes = QueuedBoxes(typed, storage, parts.position, parts.clock)
+        self._policy = make_policy(settings, Topology.of(typed))
+        self._planned = np.zeros(len(typed.order), np.bool_)
+        self._spilled = False
+        self._utilities_us = 0
+        self._snapshot = Snapshot(
+            0,
+            self._boxes.ready,
+            self._boxes.arrival_us,
+            self._measured.cost_s,
+            self._measured.overhead_s,
+            self._measured.selectivity,
+            self._boxes.tuple_bytes,
+            np.ones(len(typed.order)),
+            self._planned,
+        )
+        self._entries: deque[Superbox] = deque()
+        self._chosen: deque[Superbox] = deque(maxlen=_REMEMBERED)
+        self._now_running = 0
+        self._told_us = parts.clock
+        self._outputs: dict[Producer, list[str]] = {}
+        for name, producer in typed.outputs.items():
+            self._outputs.setdefault(producer, []).append(name)
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._error: BaseException | None = None
+        self._closed = False
+        self._workers = [threading.Thread(target=self._work, daemon=True) for _ in range(workers)]
+        for worker in self._workers:
+            worker.start()
+
+    # The flow
+
+    def put(self, trains: Given, progress: Progress) -> None:
+        opened = {p: train.open() if isinstance(train, FileRows) else train for p, train in trains.items()}
+        with self._lock:
+            self._boxes.enter(opened, progress)
+            if self._workers:
+                self._changed.notify_all()
+        for producer, train in opened.items():
+            for name in self._outputs.get(producer, ()):
+                self._delivery.deliver(name, train)
+
+    def step(self) -> bool:
+        with self._lock:
+            self._raise()
+            entry = self._next()
+            if entry is None and self._now_running:
+                # What another worker makes may have to be run here.
+                self._changed.wait(_WAIT_S)
+                return True
+        if entry is None:
+            return False
+        self._run(entry)
+        return True
+
+    def drain(self) -> None:
+        while self.step():
+            pass
+
+    def pass_time(self, progress: Progress) -> None:
+        run_whole(self._parts, self.processor, {}, progress)
+
+    def reading(self) -> Statistics:
+        with self._lock:
+            memory, disk = self._storage.used_memory, self._storage.used_disk
+            queues = self._boxes.queues()
+            return self._measured.read(self._wall.now_us(), queues, memory_bytes=memory, disk_bytes=disk)
+
+    def decisions(self) -> list[str]:
+        with self._lock:
+            chosen = list(self._chosen)
+        return [entry.why.sentence() for entry in chosen]
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._changed.notify_all()
+        for worker in self._workers:
+            worker.join()
+        self._storage.close()
+
+    # Which
+
+    def _next(self) -> Superbox | None:
+        if not self._entries:
+            began = time.perf_counter()
+            self._plan()
+            self._measured.note_overhead("scheduler", time.perf_counter() - began)
+        if not self._entries:
+            return None
+        self._now_running += 1
+        entry = self._entries.popleft()
+        self._chosen.append(entry)
+        return entry
+
+    def _plan(self) -> None:
+        self._boxes.refresh()
+        now_us = self._wall.now_us()
+        if self._boxes.clock_us - self._told_us >= _WORD_US:
+            self._told_us = self._boxes.clock_us
+            self._add([self._word(box) for box in self._boxes.behind(_WORD_US)])
+        self._tell(now_us)
+        self._add(self._policy.plan(self._snapshot))
+        if not self._entries:
+            self._add([self._word(box) for box in self._boxes.behind()])
+
+    def _word(self, box: int) -> Superbox:
+        """A call that brings a box word of the time, and what tuples there are."""
+        name = self._typed.order[box]
+        why = Why(self._policy.name, name, "", int(self._boxes.ready[box]), "waits for time, which has passed")
+        return Superbox((Call(box, WHOLE_QUEUE),), why)
+
+    def _add(self, superboxes: Sequence[Superbox]) -> None:
+        for superbox in superboxes:
+            for call in superbox.calls:
+                self._planned[call.box] = True
+        self._entries.extend(superboxes)
+
+    def _tell(self, now_us: int) -> None:
+        """Brings what the policy sees up to date. The arrays in the snapshot are those that others keep."""
+        self._snapshot.now_us = now_us
+        spilled = self._storage.used_disk > 0
+        if spilled or self._spilled:
+            self._snapshot.resident[:] = self._storage.table.residencies()
+            self._spilled = spilled
+        if self._policy.wants_changes:
+            self._policy.changed(self._boxes.touched, self._snapshot)
+        self._boxes.touched.clear()
+        if self._policy.wants_utilities and now_us - self._utilities_us >= _UTILITIES_US:
+            self._utilities_us = now_us
+            utilities = {name: self._measured.qos.live(name, now_us).overall for name in self._typed.outputs}
+            self._policy.note_utilities({name: utility for name, utility in utilities.items() if utility is not None})
+
+    # How
+
+    def _run(self, entry: Superbox) -> None:
+        try:
+            last = {call.box: place for place, call in enumerate(entry.calls)}
+            following: dict[int, Load | None] = dict.fromkeys(last)
+            for place, call in enumerate(entry.calls):
+                load = following[call.box]
+                following[call.box] = None
+                if last[call.box] == place:
+                    del following[call.box]
+                self._call(call, load, following)
+        finally:
+            with self._lock:
+                self._now_running -= 1
+                for call in entry.calls:
+                    self._planned[call.box] = False
+                    self._boxes.touched.add(call.box)
+                if self._workers:
+                    self._changed.notify_all()
+
+    def _call(self, call: Call, load: Load | None, following: dict[int, Load | None]) -> None:
+        began = time.perf_counter()
+        if load is None:
+            with self._lock:
+                load = self._boxes.begin(call.box, call.most)
+            if load is None:
+                return
+        place = self._boxes.places[call.box]
+        taken = time.perf_counter()
+        (result,) = self.processor.run([Execution((place.name,), load.trains, load.progress)])
+        made = [(port, result.trains[port]) for port in place.ports if port in result.trains]
+        # The box stays busy until its answers have been delivered, so that these keep their order.
+        for producer, train in made:
+            for name in self._outputs.get(producer, ()):
+                self._delivery.deliver(name, train)
+        self._delivery.reject(result.rejected)
+        delivered = time.perf_counter()
+        with self._lock:
+            self._boxes.end(call.box, load.progress, made, following)
+            note_cost(self._parts, call.box, result.costs[place.name])
+            stored = taken - began + time.perf_counter() - delivered
+            self._measured.note_overhead("storage", stored)
+
+    # Workers
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                while (entry := self._next()) is None and not self._closed:
+                    self._changed.wait(_WAIT_S)
+            if entry is None:
+                return
+            try:
+                self._run(entry)
+            except BaseException as error:
+                with self._lock:
+                    self._error = error
+                    self._changed.notify_all()
+                return
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+
+def make_flow(processor: str, scheduler: str | SchedulerSettings | None, workers: int, room: Room) -> FlowMaker:
+    """The flow that suits a processor. Where a step costs as much as on Spark, all boxes are one superbox."""
+    if scheduler is None:
+        settings = SchedulerSettings()
+    else:
+        settings = SchedulerSettings(policy=scheduler) if isinstance(scheduler, str) else scheduler
+    if processor != "local":
+        return AtOnce
+    return lambda parts: Scheduled(parts, room.storage(parts.typed), settings, workers=workers - 1)

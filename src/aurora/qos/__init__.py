@@ -1,0 +1,1 @@
+"""Quality of service while a network runs: curves of utility, and how well outputs do."""

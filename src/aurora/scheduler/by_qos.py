@@ -1,0 +1,75 @@
+"""By priority: the boxes whose waiting costs most, then those that are nearest to losing more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from aurora.scheduler.plan import Superbox, Why
+from aurora.scheduler.planning import Draft, Planner
+from aurora.scheduler.state import Snapshot
+from aurora.scheduler.train_rules import TrainRule
+
+
+class ByPriority(Planner):
+    """What policies share that rank boxes: a chosen box, and with ``push`` what is downstream of it."""
+
+    own_train = TrainRule()
+    ranks = True
+
+    def chosen(self, ranked: Iterable[int], state: Snapshot) -> list[Superbox]:
+        """A superbox for each of the first boxes, as many as a plan may have. All of them are free to run."""
+        taken = set(np.flatnonzero(state.running).tolist())
+        pushed: list[list[int]] = []
+        for box in ranked:
+            if len(pushed) == self.settings.horizon:
+                break
+            if box not in taken:
+                boxes = self._pushed(box, taken) if self.settings.push else [box]
+                taken.update(boxes)
+                pushed.append(boxes)
+        first = [boxes[0] for boxes in pushed]
+        names, ready = self.topology.boxes, state.ready[first].tolist()
+        reasons = self.priorities.reasons(first, state)
+        drafts = [
+            Draft(
+                boxes,
+                Why(
+                    self.name,
+                    names[boxes[0]],
+                    why.application,
+                    count,
+                    "" if why.application else "no output with a latency graph waits for it",
+                    why.utility if why.application else None,
+                    why.expected_latency_s if why.application else None,
+                    why.slack_s if why.application else None,
+                ),
+            )
+            for boxes, why, count in zip(pushed, reasons, ready, strict=True)
+        ]
+        return self.superboxes(drafts, state)
+
+    def _pushed(self, box: int, taken: set[int]) -> list[int]:
+        """The box and those downstream, as far as they can be reached through boxes that are free."""
+        downstream = self.topology.downstream(box)
+        if taken.isdisjoint(downstream):
+            return list(downstream)
+        fed = {box}
+        found: list[int] = []
+        for later in downstream:
+            if later in fed and later not in taken:
+                found.append(later)
+                fed.update(self.topology.successors[later])
+        return found
+
+
+class ByQoS(ByPriority):
+    """State-based: computes the priorities of all boxes for every plan."""
+
+    def plan(self, state: Snapshot) -> list[Superbox]:
+        waiting = np.flatnonzero(state.free())
+        if not len(waiting):
+            return []
+        self.priorities.refresh(state)
+        return self.chosen(self.priorities.order(waiting, state).tolist(), state)

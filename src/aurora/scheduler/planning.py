@@ -1,0 +1,62 @@
+"""What all policies share: a network, settings, trains, and the way from chosen boxes to superboxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, NamedTuple
+
+from aurora.scheduler.plan import Call, Superbox, Why
+from aurora.scheduler.priorities import Priorities
+from aurora.scheduler.settings import SchedulerSettings
+from aurora.scheduler.state import Snapshot, Topology
+from aurora.scheduler.train_rules import WHOLE, TrainRule, Trains
+
+
+class Draft(NamedTuple):
+    """A superbox whose trains are not decided yet."""
+
+    boxes: list[int]
+    why: Why
+
+
+class Planner:
+    """Base of the policies: one that is told of nothing and needs no QoS."""
+
+    wants_changes = False
+    wants_utilities = False
+    own_train: ClassVar[TrainRule] = WHOLE
+    """The rule where the settings give none."""
+    ranks: ClassVar[bool] = False
+    """Whether the policy keeps the priorities fresh for its own use."""
+
+    def __init__(self, settings: SchedulerSettings, topology: Topology) -> None:
+        self.name = settings.policy
+        self.settings = settings
+        self.topology = topology
+        self.priorities = Priorities(topology)
+        self._trains = Trains(settings.train or self.own_train, self.priorities)
+
+    def changed(self, boxes: Iterable[int], state: Snapshot) -> None:
+        """Policies that look at the snapshot as a whole need not know."""
+
+    def note_utilities(self, utilities: Mapping[str, float]) -> None:
+        """Policies that predict need not know."""
+
+    def plan(self, state: Snapshot) -> list[Superbox]:
+        raise NotImplementedError
+
+    def superboxes(self, drafts: list[Draft], state: Snapshot) -> list[Superbox]:
+        """Gives every call its train, all in one go."""
+        if not drafts:
+            return []
+        if self._trains.needs_priorities and not self.ranks:
+            self.priorities.refresh(state)
+        flat = drafts[0].boxes if len(drafts) == 1 else [box for draft in drafts for box in draft.boxes]
+        calls = list(map(Call, flat, self._trains.most(flat, state)))
+        found: list[Superbox] = []
+        start = 0
+        for boxes, why in drafts:
+            end = start + len(boxes)
+            found.append(Superbox(tuple(calls[start:end]), why))
+            start = end
+        return found

@@ -1,0 +1,186 @@
+"""How much a box matters now: the utility that waiting costs its outputs, and how soon that will be more.
+
+The *expected output latency* of a box is the mean age of the tuples that wait at it, and the time to process them all
+the way to an output. The utility of the box is the gradient of the output's latency graph there, what is lost per
+second of waiting; its slack is the time to the graph's next critical point. With several outputs utilities add up, and
+the least slack counts. Boxes run by highest utility, and among equals by least slack.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aurora.qos.curve import Curve
+from aurora.scheduler.estimates import Estimates
+from aurora.scheduler.state import NO_BOX, Floats, Ints, Snapshot, Topology
+
+_LEAST_S = 1e-12
+_NONE = np.empty(0, np.int64)
+
+
+class Look(NamedTuple):
+    """Of the boxes that were asked for, in their order."""
+
+    utility: Floats
+    slack_s: Floats
+
+
+class Reason(NamedTuple):
+    """What decided for a box: its utility over all applications, and the application that is next to lose more."""
+
+    application: str
+    utility: float
+    expected_latency_s: float
+    slack_s: float
+
+
+class Pairs(NamedTuple):
+    """Pairs of box and application; those of one box stand together, from ``starts`` on."""
+
+    at: Ints
+    starts: Ints
+    covered: Ints
+    """The places, among the boxes asked for, of those that have pairs."""
+
+
+class Priorities:
+    """Works on pairs of a box and an application with a latency graph that it reaches; all tables are by pair."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._estimates = Estimates(len(topology.boxes))
+        graphs = [(place, app) for place, app in enumerate(topology.applications) if app.latency and app.root != NO_BOX]
+        curves = {place: Curve(app.latency) for place, app in graphs if app.latency}
+        pairs = sorted((box, place) for place, _ in graphs for box in topology.tree(place))
+        self._box = np.array([box for box, _ in pairs], np.int64)
+        self._names = [topology.applications[place].name for _, place in pairs]
+        self.places = [place for _, place in pairs]
+        """The application of every pair."""
+        self._place = {pair: index for index, pair in enumerate(pairs)}
+        self._starts = np.searchsorted(self._box, np.arange(len(topology.boxes) + 1))
+        self._counts = np.diff(self._starts)
+        self._one_each = bool((self._counts == 1).all())
+        self._work_s = np.zeros(len(pairs))
+        self._calls_s = np.zeros(len(pairs))
+        longest = max((len(curve.critical) for curve in curves.values()), default=0)
+        self._critical = np.full((longest + 1, len(pairs)), np.inf)
+        self._losses = np.zeros((longest + 1, len(pairs)))
+        for index, (_, place) in enumerate(pairs):
+            curve = curves[place]
+            self._critical[: len(curve.critical), index] = curve.critical
+            self._losses[: len(curve.losses), index] = curve.losses
+        self.curves = curves
+        """By place of the application."""
+
+    @property
+    def tightest_good_zone_s(self) -> float:
+        """The least delay at which some output begins to lose; infinite if none ever does."""
+        ends = [critical for curve in self.curves.values() for critical in curve.critical.tolist() if critical > 0]
+        return min(ends, default=float("inf"))
+
+    def refresh(self, state: Snapshot, boxes: Ints | None = None) -> Ints:
+        """Takes over costs and selectivities that changed much; the boxes whose way to an output this concerns.
+
+        With ``boxes`` it looks at these only.
+        """
+        changed = self._estimates.refresh(state, boxes).tolist()
+        touched = {place for box in changed for place in self._topology.reaches(box) if place in self.curves}
+        if not touched:
+            return _NONE
+        cost_s, overhead_s, selectivity, _ = self._estimates.lists()
+        for place in sorted(touched):
+            self._weigh(place, cost_s, overhead_s, selectivity)
+        found = {box for place in touched for box in self._topology.tree(place)}
+        return np.fromiter(sorted(found), np.int64, len(found))
+
+    def _weigh(self, place: int, cost_s: list[float], overhead_s: list[float], selectivity: list[float]) -> None:
+        """What a tuple costs from each box of an application on, and what the calls on its way cost."""
+        work: dict[int, float] = {}
+        calls: dict[int, float] = {}
+        for box in reversed(self._topology.tree(place)):
+            after = [successor for successor in self._topology.successors[box] if successor in work]
+            work[box] = cost_s[box] + selectivity[box] * sum(work[successor] for successor in after)
+            calls[box] = overhead_s[box] + max((calls[successor] for successor in after), default=0.0)
+            pair = self._place[box, place]
+            self._work_s[pair] = work[box]
+            self._calls_s[pair] = calls[box]
+
+    def look(self, boxes: Ints, state: Snapshot) -> Look:
+        """Utility and slack of these boxes. ``refresh`` comes first, when costs may have changed."""
+        utility, slack_s = np.zeros(len(boxes)), np.full(len(boxes), np.inf)
+        pairs = self.pairs(boxes)
+        if len(pairs.at):
+            _, losses, slacks = self._on_curves(pairs, state)
+            if self._one_each:
+                return Look(losses, slacks)
+            utility[pairs.covered] = np.add.reduceat(losses, pairs.starts)
+            slack_s[pairs.covered] = np.minimum.reduceat(slacks, pairs.starts)
+        return Look(utility, slack_s)
+
+    def order(self, boxes: Ints, state: Snapshot) -> Ints:
+        """The boxes by priority, highest first. Among equals those in memory come first, and then the oldest."""
+        found = self.look(boxes, state)
+        keys = (state.arrival_us[boxes], -state.resident[boxes], found.slack_s, -found.utility)
+        ordered: Ints = boxes[np.lexsort(keys)]
+        return ordered
+
+    def reasons(self, boxes: list[int], state: Snapshot) -> list[Reason]:
+        """Of each box, what its priority comes from."""
+        pairs = self.pairs(np.asarray(boxes, np.int64))
+        found = [Reason("", 0.0, float("nan"), float("inf"))] * len(boxes)
+        if not len(pairs.at):
+            return found
+        at = pairs.at.tolist()
+        latencies, losses, slacks = (values.tolist() for values in self._on_curves(pairs, state))
+        starts = [*pairs.starts.tolist(), len(at)]
+        for place, start, end in zip(pairs.covered.tolist(), starts, starts[1:], strict=False):
+            near = start if end == start + 1 else min(range(start, end), key=slacks.__getitem__)
+            utility = losses[start] if end == start + 1 else sum(losses[start:end])
+            found[place] = Reason(self._names[at[near]], utility, latencies[near], slacks[near])
+        return found
+
+    def in_time(self, boxes: Ints, state: Snapshot) -> Floats:
+        """How many tuples of each box can come out before the first critical point that one tuple can still meet."""
+        limit = np.full(len(boxes), np.inf)
+        pairs = self.pairs(boxes)
+        if not len(pairs.at):
+            return limit
+        box, work_s = self._box[pairs.at], np.maximum(self._work_s[pairs.at], _LEAST_S)
+        begin_s = 1e-6 * (state.now_us - state.arrival_us[box]) + self._calls_s[pairs.at]
+        begin_s = np.where(state.ready[box] > 0, begin_s, self._calls_s[pairs.at])
+        critical = self._critical[:, pairs.at]
+        ahead = (critical <= begin_s + work_s).sum(axis=0)
+        room_s = critical[ahead, np.arange(len(pairs.at))] - begin_s
+        limit[pairs.covered] = np.minimum.reduceat(room_s / work_s, pairs.starts)
+        return limit
+
+    def expected_latency_s(self, pairs: Pairs, state: Snapshot) -> Floats:
+        """The expected output latency by pair."""
+        box = self._box[pairs.at]
+        latency_s: Floats = 1e-6 * (state.now_us - state.arrival_us[box])
+        latency_s += self._calls_s[pairs.at]
+        latency_s += state.ready[box] * self._work_s[pairs.at]
+        return latency_s
+
+    def _on_curves(self, pairs: Pairs, state: Snapshot) -> tuple[Floats, Floats, Floats]:
+        """Expected output latency, gradient and slack by pair."""
+        latency_s, at = self.expected_latency_s(pairs, state), pairs.at
+        critical = self._critical[:, at]
+        behind = (critical <= latency_s).sum(axis=0)
+        slack_s: Floats = critical[behind, np.arange(len(at))] - latency_s
+        losses: Floats = self._losses[behind, at]
+        return latency_s, losses, slack_s
+
+    def pairs(self, boxes: Ints) -> Pairs:
+        """The pairs of these boxes."""
+        if self._one_each:
+            places = np.arange(len(boxes))
+            return Pairs(boxes, places, places)
+        counts = self._counts[boxes]
+        covered = np.flatnonzero(counts)
+        counts = counts[covered]
+        starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else counts
+        at = np.arange(int(counts.sum())) + np.repeat(self._starts[boxes[covered]] - starts, counts)
+        return Pairs(at, starts, covered)

@@ -1,0 +1,159 @@
+"""Entries of queues: trains as they were put, or blocks that were made of them when memory ran short."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from copy import copy
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from aurora.model.train import ARRIVAL, ORDER, Ints, Train
+from aurora.storage.spill import Place
+
+COLUMN_BYTES = 600
+ENTRY_BYTES = 300
+"""What a train costs beside its tuples, per column and as such, as measured. For one tuple it is nearly all."""
+_FEW_ROWS = 512
+_FEW_TRAINS = 16
+_SHORT = 4
+
+
+class Marks(NamedTuple):
+    """The bare trains that were joined into one: where each ends, the last number it may hold, and when it came."""
+
+    ends: Ints
+    uptos: Ints
+    arrivals: Ints
+
+
+class Entry:
+    """Neighbouring tuples of a queue. ``train`` is None while they are on disk only.
+
+    ``first`` is the place on the arc of the first tuple. ``before`` is the sum of the arrival times of all tuples of
+    the arc before it, and ``arrivals`` that of its own. ``bytes`` is what it takes in memory.
+    """
+
+    __slots__ = (
+        "arrivals", "before", "bytes", "earliest", "first", "low", "marks", "place", "rows", "short", "train", "upto",
+    )  # fmt: skip
+
+    def __init__(
+        self, train: Train, first: int, rows: int, upto: int, before: int, arrivals: int, marks: Marks | None = None
+    ) -> None:
+        frame = train.frame
+        self.train: Train | None = train
+        self.first = first
+        self.rows = rows
+        self.upto = upto
+        self.before = before
+        self.arrivals = arrivals
+        self.marks = marks
+        size = int(frame.estimated_size())
+        extra = frame.width * COLUMN_BYTES + ENTRY_BYTES
+        self.bytes = size + extra
+        if marks is not None:
+            self.bytes += 16 * rows + 24 * len(marks.ends)
+        self.place: Place | None = None
+        self.short = size * _SHORT < extra
+        """Whether it is a train that costs much more than its tuples do."""
+        self.low = 0
+        """Of a numbered entry that has been on disk: the least ``ORDER``."""
+        self.earliest = 0
+        """The same: when its first tuple came."""
+
+    def arrival_of(self, row: int) -> int:
+        """When the tuple in this row came."""
+        train = self.train
+        if train is None or self.marks is not None:
+            if self.marks is not None:
+                return int(self.marks.arrivals[bisect_right(self.marks.ends, row)])
+            return self.earliest
+        if train.arrival_us is not None:
+            return train.arrival_us
+        return int(train.frame.item(row, ARRIVAL))
+
+    def number_of(self, row: int) -> int:
+        """The number of the tuple in this row; 0 for bare trains, which have none. The entry is in memory."""
+        assert self.train is not None
+        return 0 if self.train.arrival_us is not None else int(self.train.frame.item(row, ORDER)) >> 1
+
+    def arrivals_between(self, start: int, stop: int) -> int:
+        """The sum of the arrival times of some of its tuples; for tuples on disk, an estimate."""
+        if stop - start == self.rows:
+            return self.arrivals
+        train = self.train
+        if stop == start or train is None:
+            return self.arrivals * (stop - start) // self.rows
+        if self.marks is not None:
+            lengths = np.diff(np.clip(self.marks.ends, start, stop), prepend=start)
+            return sum([n * t for n, t in zip(lengths.tolist(), self.marks.arrivals.tolist(), strict=True)])
+        return sum_of_arrivals(train.frame.slice(start, stop - start), train.arrival_us)
+
+    def rows_upto(self, upto: int) -> int:
+        """How many of its tuples are numbered at most ``upto``. The entry is in memory."""
+        if self.upto <= upto:
+            return self.rows
+        if self.marks is not None:
+            trains = bisect_right(self.marks.uptos, upto)
+            return int(self.marks.ends[trains - 1]) if trains else 0
+        assert self.train is not None
+        if self.train.arrival_us is not None:
+            return 0
+        return int(np.searchsorted(self.train.hidden(ORDER), 2 * upto + 1, side="right"))
+
+    def on_its_own(self) -> Entry:
+        """A copy that belongs to no queue."""
+        return copy(self)
+
+    def piece(self, start: int, stop: int) -> Train:
+        """Some of its tuples, without a copy. The entry is in memory."""
+        train = self.train
+        assert train is not None
+        if start == 0 and stop == self.rows:
+            return train
+        arrival = train.arrival_us
+        if self.marks is not None:
+            low, high = bisect_right(self.marks.ends, start), bisect_right(self.marks.ends, stop - 1)
+            arrival = int(self.marks.arrivals[low : high + 1].min())
+        return Train(train.frame.slice(start, stop - start), arrival)
+
+
+def tuple_bytes(entry: Entry) -> int:
+    """What the tuples of an entry take, without the entry itself. The entry is in memory."""
+    assert entry.train is not None
+    return int(entry.train.frame.estimated_size())
+
+
+def sum_of_arrivals(frame: pl.DataFrame, arrival_us: int | None) -> int:
+    """To the microsecond in the mean. An integer: a sum of doubles over a long run would drown the last tuples."""
+    rows = frame.height
+    if arrival_us is not None:
+        return arrival_us * rows
+    if rows == 1:
+        return int(frame.item(0, ARRIVAL))
+    return int(frame.get_column(ARRIVAL).mean()) * rows  # type: ignore[arg-type]
+
+
+def joined(trains: Sequence[Train], *, anew: bool = False) -> Train:
+    """Trains one after the other as one. Short ones are copied together, long ones stay where they are.
+
+    ``anew`` copies all of them, so that nothing is left of theirs: each may have kept a little text in much memory.
+    """
+    if len(trains) == 1:
+        return trains[0]
+    frames = [train.frame for train in trains]
+    short = sum(map(len, frames)) <= _FEW_ROWS * len(frames)
+    if anew or (short and len(frames) > _FEW_TRAINS):
+        frame = pl.concat(frames, how="vertical", rechunk=True)
+    else:
+        frame = frames[0].clone()
+        for other in frames[1:]:
+            if short:
+                frame.extend(other)
+            else:
+                frame.vstack(other, in_place=True)
+    arrivals = [train.arrival_us for train in trains if train.arrival_us is not None]
+    return Train(frame, min(arrivals) if arrivals else None)
