@@ -15,7 +15,7 @@ from math import exp2, inf
 import numpy as np
 import numpy.typing as npt
 
-from aurora.qos.smoothing import HALF_LIFE_S, RESOLUTION_US
+from aurora.qos.smoothing import HALF_LIFE_S, RESOLUTION_US, per_second
 
 Floats = npt.NDArray[np.float64]
 
@@ -49,24 +49,41 @@ class BoxCosts:
         *,
         half_life_s: float = HALF_LIFE_S,
         overhead_s: float = USUAL_OVERHEAD_S,
+        began_us: int = 0,
     ) -> None:
         self.cost_s: Floats = np.full(boxes, USUAL_COST_S)
         self.overhead_s: Floats = np.full(boxes, overhead_s)
         self.selectivity: Floats = np.full(boxes, 1.0)
-        self._boxes = [_Sums(overhead_s) for _ in range(boxes)]
+        self._boxes = [_Sums(overhead_s, began_us) for _ in range(boxes)]
+        self._began_us = began_us
         self._tick = -1e-6 / half_life_s
 
     def note(self, box: int, tuples_in: int, tuples_out: int, seconds: float, now_us: int) -> None:
         """A call of the box took so many tuples and seconds. The arrays change every some milliseconds at most."""
         sums = self._boxes[box]
-        passed_us = now_us - sums.at_us
-        if passed_us >= RESOLUTION_US:
-            sums.forget(exp2(passed_us * self._tick))
+        if now_us >= sums.next_us:
+            sums.forget(exp2((now_us - sums.at_us) * self._tick))
             sums.at_us = now_us
-        elif sums.calls > _FEW:
-            sums.note(tuples_in, tuples_out, seconds)
-            return
-        sums.note(tuples_in, tuples_out, seconds)
+            sums.next_us = now_us + RESOLUTION_US
+            sums.due = True
+        most_s = MOST_BELIEVED * (sums.overhead_s + sums.cost_s * tuples_in)
+        believed_s = seconds if seconds < most_s else most_s
+        sums.calls += 1.0
+        sums.made += tuples_out
+        sums.tuples_in += tuples_in
+        sums.tuples_out += tuples_out
+        sums.squares += tuples_in * tuples_in
+        sums.recently_busy_s += seconds
+        sums.seconds += seconds
+        sums.believed_s += believed_s
+        sums.tuple_seconds += tuples_in * believed_s
+        if seconds < sums.least_s:
+            sums.least_s = seconds
+        if sums.due:
+            sums.due = sums.calls < _FEW
+            self._renew(box, sums)
+
+    def _renew(self, box: int, sums: _Sums) -> None:
         if sums.tuples_in > _HARDLY_ANY:
             sums.fit()
             self.overhead_s[box] = sums.overhead_s
@@ -76,17 +93,40 @@ class BoxCosts:
             # Calls that only brought word of progress: they say what a call costs, and no more.
             self.overhead_s[box] = sums.seconds / sums.calls
 
+    def made(self, box: int) -> int:
+        """Tuples that came out of the box so far."""
+        return self._boxes[box].made
+
+    def made_per_s(self, box: int, now_us: int) -> float:
+        sums = self._boxes[box]
+        recently_made = sums.recently_made + sums.made - sums.noted_made
+        return per_second(recently_made, sums.at_us, self._began_us, now_us, self._tick)
+
+    def load(self, box: int, now_us: int) -> float:
+        """Seconds of work per second."""
+        sums = self._boxes[box]
+        return per_second(sums.recently_busy_s, sums.at_us, self._began_us, now_us, self._tick)
+
 
 class _Sums:
-    """``believed_s`` and ``tuple_seconds`` (the sum of n times seconds) are those for the slope."""
+    """``believed_s`` and ``tuple_seconds`` (the sum of n times seconds) are those for the slope.
+
+    What is called recent is for rates, and is forgotten by time alone.
+    """
 
     __slots__ = (
         "at_us",
         "believed_s",
         "calls",
         "cost_s",
+        "due",
         "least_s",
+        "made",
+        "next_us",
+        "noted_made",
         "overhead_s",
+        "recently_busy_s",
+        "recently_made",
         "seconds",
         "squares",
         "tuple_seconds",
@@ -95,14 +135,21 @@ class _Sums:
         "usual_s",
     )
 
-    def __init__(self, usual_s: float) -> None:
-        self.at_us = 0
+    def __init__(self, usual_s: float, began_us: int) -> None:
+        self.at_us = began_us
+        self.next_us = began_us + RESOLUTION_US
+        self.due = True
+        self.made = self.noted_made = 0
+        self.recently_made = self.recently_busy_s = 0.0
         self.usual_s = usual_s
         self.least_s = self.overhead_s = inf
         self.calls = self.tuples_in = self.tuples_out = self.squares = 0.0
         self.seconds = self.believed_s = self.tuple_seconds = self.cost_s = 0.0
 
     def forget(self, kept: float) -> None:
+        self.recently_made = (self.recently_made + self.made - self.noted_made) * kept
+        self.noted_made = self.made
+        self.recently_busy_s *= kept
         if kept < LEAST_KEPT:
             kept = LEAST_KEPT
         self.calls *= kept
@@ -113,19 +160,6 @@ class _Sums:
         self.believed_s *= kept
         self.tuple_seconds *= kept
         self.least_s *= 1 + RISE * (1 - kept)
-
-    def note(self, tuples_in: int, tuples_out: int, seconds: float) -> None:
-        most_s = MOST_BELIEVED * (self.overhead_s + self.cost_s * tuples_in)
-        believed_s = seconds if seconds < most_s else most_s
-        self.calls += 1.0
-        self.tuples_in += tuples_in
-        self.tuples_out += tuples_out
-        self.squares += tuples_in * tuples_in
-        self.seconds += seconds
-        self.believed_s += believed_s
-        self.tuple_seconds += tuples_in * believed_s
-        if seconds < self.least_s:
-            self.least_s = seconds
 
     def fit(self) -> None:
         """No call takes less than the overhead, and no tuple less than nothing."""

@@ -107,7 +107,7 @@ class Engine:
         self._state = None if state is None else str(state)
         self._workplace = Workplace(processor, master=master, state=self._state, ui=ui, say=say or _tell)
         self._room = Room(memory, disk, when_full, list(network.streams))
-        self._flow = make_flow(processor, scheduler, workers, self._room)
+        self._flow = make_flow(processor, scheduler, workers, self._room, train)
         self._tick_s = _TICK_S[processor]
         self._paused = paused
         self._schemas = self._output_schemas()

@@ -39,10 +39,13 @@ class Parts:
 
 
 class Flow(Protocol):
-    """Takes what has entered and sees to it that boxes run on it. ``takes_bare``: also tuples without a number."""
+    """Takes what has entered and sees to it that boxes run on it.
+
+    With ``queues`` tuples wait between boxes; they need their numbers there. Without, they are run as they are put.
+    """
 
     processor: Processor
-    takes_bare: bool
+    queues: bool
 
     def put(self, trains: Given, progress: Progress) -> None:
         """Tuples have entered, and with them everything up to ``progress.seq``."""
@@ -86,7 +89,7 @@ def note_cost(parts: Parts, box: int, cost: BoxCost) -> None:
 class AtOnce:
     """The whole network is one superbox, run on every train as it enters: the least work per tuple."""
 
-    takes_bare = True
+    queues = False
 
     def __init__(self, parts: Parts) -> None:
         self.processor = parts.processor

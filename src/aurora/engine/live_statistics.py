@@ -26,7 +26,7 @@ from aurora.model.train import Ints, Train
 from aurora.model.typed import Consumer, Producer, TypedNetwork
 from aurora.qos.inner import Flow
 from aurora.qos.monitor import QoSMonitor
-from aurora.qos.smoothing import HALF_LIFE_S, Rate
+from aurora.qos.smoothing import HALF_LIFE_S, RESOLUTION_US, Rate
 
 _SHARES_US = 100_000
 
@@ -59,7 +59,7 @@ class LiveStatistics:
         half_life_s: float = HALF_LIFE_S,
         usual_overhead_s: float = USUAL_OVERHEAD_S,
     ) -> None:
-        self._costs = BoxCosts(len(typed.order), half_life_s=half_life_s, overhead_s=usual_overhead_s)
+        self._costs = BoxCosts(len(typed.order), half_life_s=half_life_s, overhead_s=usual_overhead_s, began_us=now_us)
         self.cost_s = self._costs.cost_s
         self.overhead_s = self._costs.overhead_s
         self.selectivity = self._costs.selectivity
@@ -73,10 +73,9 @@ class LiveStatistics:
         def rate() -> Rate:
             return Rate(now_us, half_life_s)
 
-        self._busy = [rate() for _ in typed.order]
+        self._number = {name: number for number, name in enumerate(typed.order)}
+        self._ports = {name: typed.network.boxes[name].output_ports() for name in typed.order}
         self._arcs = {typed.arcs.producer(name): _Arc(rate()) for name in typed.arcs}
-        ports = {name: typed.network.boxes[name].output_ports() for name in typed.order}
-        self._ports = [[self._arcs[Producer(name, port)] for port in ports[name]] for name in typed.order]
         columns = {name: qos.value.on for name, qos in declared.items() if qos is not None and qos.value is not None}
         self._outputs = {
             name: _Output(rate(), rate(), columns.get(name), totals.outputs[name].latencies) for name in typed.outputs
@@ -92,16 +91,12 @@ class LiveStatistics:
         """A box was called. Where it has several ports ``tuples_out`` is by port, in their order; if it is only known
         for all ports together, nothing is noted of their arcs."""
         self._now_us = now_us
-        ports = self._ports[box]
-        if isinstance(tuples_out, int):
-            if tuples_out and len(ports) == 1:
-                ports[0].note(tuples_out, now_us)
-        else:
-            for arc, tuples in zip(ports, tuples_out, strict=True):
+        if not isinstance(tuples_out, int):
+            name = self._typed.order[box]
+            for port, tuples in zip(self._ports[name], tuples_out, strict=True):
                 if tuples:
-                    arc.note(tuples, now_us)
+                    self._arcs[Producer(name, port)].note(tuples, now_us)
             tuples_out = sum(tuples_out)
-        self._busy[box].note(seconds, now_us)
         self._costs.note(box, tuples_in, tuples_out, seconds, now_us)
 
     def note_arrival(self, stream: str, tuples: int, now_us: int) -> None:
@@ -114,8 +109,10 @@ class LiveStatistics:
         if not tuples:
             return
         noted = self._outputs[output]
-        noted.rate.note(tuples, now_us)
-        noted.note_waited(now_us)
+        if now_us >= noted.next_us:
+            noted.move_on(now_us)
+        noted.tuples += tuples
+        noted.sum_s = noted.latencies.sum_s
         values = None if noted.column is None else train.frame.get_column(noted.column)
         self.qos.note(output, latencies_us, tuples, values, now_us)
 
@@ -131,9 +128,10 @@ class LiveStatistics:
     def note_overhead(self, part: Part, seconds: float) -> None:
         """A part of the run-time worked for so long, once; at about the time of the last note."""
         noted = self._parts[part]
+        if self._now_us >= noted.next_us:
+            noted.move_on(self._now_us)
         noted.calls += 1
         noted.seconds += seconds
-        noted.rate.note(seconds, self._now_us)
 
     # Readings
 
@@ -177,7 +175,7 @@ class LiveStatistics:
     def _boxes(self, now_us: int) -> PartReading:
         worked = self._totals.boxes.values()
         seconds = sum(box.cost_s for box in worked)
-        recent_share = sum(busy.read(now_us) for busy in self._busy)
+        recent_share = sum(self._costs.load(number, now_us) for number in self._number.values())
         return PartReading(sum(box.calls for box in worked), seconds, _per(seconds, self._totals.wall_s), recent_share)
 
     def _input(self, name: str, now_us: int, wall_s: float) -> InputReading:
@@ -209,7 +207,7 @@ class LiveStatistics:
             recent_tuple_cost_s=float(self.cost_s[number]),
             recent_overhead_s=float(self.overhead_s[number]),
             recent_selectivity=float(self.selectivity[number]),
-            recent_load=self._busy[number].read(now_us),
+            recent_load=self._costs.load(number, now_us),
             queue_tuples=sum(queue.tuples for queue in queued),
             queue_bytes=sum(queue.bytes for queue in queued),
             age_s=max(now_us - min(oldest_us), 0) / 1e6 if oldest_us else 0.0,
@@ -217,17 +215,23 @@ class LiveStatistics:
 
     def _arc(self, arc: Producer, waiting: Mapping[Consumer, Queued], now_us: int, own_s: float) -> ArcReading:
         noted = self._arcs[arc]
+        tuples, recent = noted.tuples, noted.rate.read(now_us)
+        if len(self._ports.get(arc.name, ())) == 1:
+            # All that the box made is on this arc.
+            number = self._number[arc.name]
+            tuples, recent = self._costs.made(number), self._costs.made_per_s(number, now_us)
         readers = self._typed.consumers(arc)
         return ArcReading(
-            tuples=noted.tuples,
+            tuples=tuples,
             shed=noted.shed,
-            rate_per_s=_per(noted.tuples, own_s),
-            recent_rate_per_s=noted.rate.read(now_us),
+            rate_per_s=_per(tuples, own_s),
+            recent_rate_per_s=recent,
             queue_tuples=max((waiting[reader].tuples for reader in readers if reader in waiting), default=0),
         )
 
     def _output(self, name: str, now_us: int, wall_s: float) -> OutputReading:
         noted, total = self._outputs[name], self._totals.outputs[name]
+        noted.catch_up()
         rate = noted.rate.read(now_us)
         expected = total.tuples + noted.lost
         return OutputReading(
@@ -252,11 +256,11 @@ class LiveStatistics:
 
     def _port_share(self, arc: Producer) -> float:
         """Which part of what a box puts out goes to this port."""
-        total = self._totals.boxes[arc.name].tuples_out
-        ports = len(self._typed.network.boxes[arc.name].output_ports())
-        if ports == 1:
+        ports = self._ports[arc.name]
+        made = self._costs.made(self._number[arc.name])
+        if len(ports) == 1:
             return 1.0
-        return self._arcs[arc].tuples / total if total else 1 / ports
+        return self._arcs[arc].tuples / made if made else 1 / len(ports)
 
 
 def _per(amount: float, wall_s: float) -> float:
@@ -277,9 +281,24 @@ class _Arc:
 
 
 class _Output:
-    """``latencies`` are those of the totals: how much their sum has grown is how long tuples took lately."""
+    """``latencies`` are those of the totals: how much their sum has grown is how long tuples took lately.
 
-    __slots__ = ("_noted_s", "column", "latencies", "lost", "rate", "waited")
+    What is noted within a short time is only counted; it goes into the rates as of the time when that began.
+    """
+
+    __slots__ = (
+        "_at_us",
+        "_noted",
+        "_noted_s",
+        "column",
+        "latencies",
+        "lost",
+        "next_us",
+        "rate",
+        "sum_s",
+        "tuples",
+        "waited",
+    )
 
     def __init__(self, rate: Rate, waited: Rate, column: str | None, latencies: Latencies) -> None:
         self.rate = rate
@@ -287,21 +306,39 @@ class _Output:
         self.column = column
         self.latencies = latencies
         self.lost = 0.0
-        self._noted_s = latencies.sum_s
+        self.tuples = self._noted = self.next_us = self._at_us = 0
+        self.sum_s = self._noted_s = latencies.sum_s
 
-    def note_waited(self, now_us: int) -> None:
-        sum_s = self.latencies.sum_s
-        self.waited.note(sum_s - self._noted_s, now_us)
-        self._noted_s = sum_s
+    def catch_up(self) -> None:
+        self.rate.note(self.tuples - self._noted, self._at_us)
+        self.waited.note(self.sum_s - self._noted_s, self._at_us)
+        self._noted, self._noted_s = self.tuples, self.sum_s
+
+    def move_on(self, now_us: int) -> None:
+        self.catch_up()
+        self._at_us = now_us
+        self.next_us = now_us + RESOLUTION_US
 
 
 class _Part:
-    __slots__ = ("calls", "rate", "seconds")
+    """It goes on like an output."""
+
+    __slots__ = ("_at_us", "_noted_s", "calls", "next_us", "rate", "seconds")
 
     def __init__(self, rate: Rate) -> None:
-        self.calls = 0
-        self.seconds = 0.0
         self.rate = rate
+        self.calls = self.next_us = self._at_us = 0
+        self.seconds = self._noted_s = 0.0
+
+    def catch_up(self) -> None:
+        self.rate.note(self.seconds - self._noted_s, self._at_us)
+        self._noted_s = self.seconds
+
+    def move_on(self, now_us: int) -> None:
+        self.catch_up()
+        self._at_us = now_us
+        self.next_us = now_us + RESOLUTION_US
 
     def read(self, now_us: int, own_s: float) -> PartReading:
+        self.catch_up()
         return PartReading(self.calls, self.seconds, _per(self.seconds, own_s), self.rate.read(now_us))

@@ -114,7 +114,7 @@ class Run:
         delivery = Delivery(outputs, self._wall, watchers, column_clock=self._column_clock)
         seq, at = self._progress.seq, self._progress.clock
         self._flow = flow(Parts(typed, self.processor, delivery, self.statistics, self.measured, self._wall, seq, at))
-        bare = {name for name in streams if self._flow.takes_bare and not typed.asked_for_hidden(name)}
+        bare = {name for name in streams if not self._flow.queues and not typed.asked_for_hidden(name)}
         self._intake: Callable[[], Iterator[Epoch]]
         if isinstance(inputs, Enqueued):
             queue = inputs
@@ -164,9 +164,13 @@ class Run:
 
     def turn(self) -> bool:
         """Takes what waits, if anything does, and lets some boxes run; False if there was nothing to do."""
-        took = next(self.epochs(), None) is not None
+        # What has come in since is left for the next turn, so that boxes get theirs.
+        wanted = len(self._queue) if self._flow.queues and self._queue is not None else 1
+        before = self._position.seq
+        while self._position.seq - before < wanted and next(self.epochs(), None) is not None:
+            pass
         ran = self._flow.step()
-        return took or ran
+        return ran or self._position.seq > before
 
     def drain(self) -> None:
         """Takes all that waits, and lets boxes run until nothing does."""

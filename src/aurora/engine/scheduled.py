@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,8 +23,10 @@ from aurora.model.typed import Producer
 from aurora.processors.plan import Execution, FileRows
 from aurora.scheduler.plan import WHOLE_QUEUE, Call, Superbox, Why
 from aurora.scheduler.policies import make_policy
+from aurora.scheduler.priorities import Priorities
 from aurora.scheduler.settings import SchedulerSettings
 from aurora.scheduler.state import Snapshot, Topology
+from aurora.scheduler.train_rules import TrainRule
 from aurora.storage.manager import StorageManager
 
 _WORD_US = 10_000
@@ -31,6 +34,8 @@ _WORD_US = 10_000
 
 _WAIT_S = 0.05
 _REMEMBERED = 100
+_SHARE_US = 50_000
+"""How often memory is shared out anew among queues, while some of them are on disk."""
 _UTILITIES_US = 100_000
 """How often a policy that asks for it hears how well the outputs do."""
 
@@ -38,7 +43,7 @@ _UTILITIES_US = 100_000
 class Scheduled:
     """Runs boxes as a policy says. ``workers`` threads do so beside whoever calls ``step``."""
 
-    takes_bare = False
+    queues = True
 
     def __init__(self, parts: Parts, storage: StorageManager, settings: SchedulerSettings, *, workers: int = 0) -> None:
         assert parts.measured is not None
@@ -51,9 +56,13 @@ class Scheduled:
         self._storage = storage
         self._wall = parts.wall
         self._boxes = QueuedBoxes(typed, storage, parts.position, parts.clock)
-        self._policy = make_policy(settings, Topology.of(typed))
+        topology = Topology.of(typed)
+        self._policy = make_policy(settings, topology)
         self._planned = np.zeros(len(typed.order), np.bool_)
         self._spilled = False
+        self._priorities = Priorities(topology)
+        self._shared_us = 0
+        self._pinned: set[int] = set()
         self._utilities_us = 0
         self._snapshot = Snapshot(
             0,
@@ -167,6 +176,9 @@ class Scheduled:
         for superbox in superboxes:
             for call in superbox.calls:
                 self._planned[call.box] = True
+                if self._spilled:
+                    self._storage.pin(self._typed.order[call.box])
+                    self._pinned.add(call.box)
         self._entries.extend(superboxes)
 
     def _tell(self, now_us: int) -> None:
@@ -174,8 +186,8 @@ class Scheduled:
         self._snapshot.now_us = now_us
         spilled = self._storage.used_disk > 0
         if spilled or self._spilled:
-            self._snapshot.resident[:] = self._storage.table.residencies()
             self._spilled = spilled
+            self._share_memory(now_us)
         if self._policy.wants_changes:
             self._policy.changed(self._boxes.touched, self._snapshot)
         self._boxes.touched.clear()
@@ -183,6 +195,17 @@ class Scheduled:
             self._utilities_us = now_us
             utilities = {name: self._measured.qos.live(name, now_us).overall for name in self._typed.outputs}
             self._policy.note_utilities({name: utility for name, utility in utilities.items() if utility is not None})
+
+    def _share_memory(self, now_us: int) -> None:
+        """Tells the storage manager which queues matter, and the policy which of them are in memory."""
+        if now_us - self._shared_us >= _SHARE_US:
+            self._shared_us = now_us
+            waiting = np.flatnonzero(self._boxes.ready)
+            self._priorities.refresh(self._snapshot)
+            ranks = np.zeros(len(self._planned))
+            ranks[self._priorities.order(waiting, self._snapshot)] = np.arange(len(waiting), 0, -1)
+            self._storage.set_priorities(ranks)
+        self._snapshot.resident[:] = self._storage.table.residencies()
 
     # How
 
@@ -201,6 +224,9 @@ class Scheduled:
                 self._now_running -= 1
                 for call in entry.calls:
                     self._planned[call.box] = False
+                    if call.box in self._pinned:
+                        self._pinned.discard(call.box)
+                        self._storage.unpin(self._typed.order[call.box])
                     self._boxes.touched.add(call.box)
                 if self._workers:
                     self._changed.notify_all()
@@ -250,12 +276,19 @@ class Scheduled:
             raise self._error
 
 
-def make_flow(processor: str, scheduler: str | SchedulerSettings | None, workers: int, room: Room) -> FlowMaker:
-    """The flow that suits a processor. Where a step costs as much as on Spark, all boxes are one superbox."""
-    if scheduler is None:
-        settings = SchedulerSettings()
+def make_flow(
+    processor: str, scheduler: str | SchedulerSettings | None, workers: int, room: Room, train: int | None = None
+) -> FlowMaker:
+    """The flow that suits a processor. Where a step costs as much as on Spark, all boxes are one superbox.
+
+    ``train`` is the most tuples that a call may take, where the settings do not say.
+    """
+    if isinstance(scheduler, SchedulerSettings):
+        settings = scheduler
     else:
-        settings = SchedulerSettings(policy=scheduler) if isinstance(scheduler, str) else scheduler
+        settings = SchedulerSettings() if scheduler is None else SchedulerSettings(policy=scheduler)
+    if train is not None and settings.train is None and settings.policy != "tuple_at_a_time":
+        settings = replace(settings, train=TrainRule(tuples=train))
     if processor != "local":
         return AtOnce
     return lambda parts: Scheduled(parts, room.storage(parts.typed), settings, workers=workers - 1)
