@@ -114,6 +114,10 @@ class StateError(AuroraError):
     """Stored state is harmed, in use, or does not fit what it should be restored into."""
 
 
+class StorageError(AuroraError):
+    """The storage manager could not write or read its files; what was in memory still is."""
+
+
 class UserCodeError(AuroraError):
     """Code that the operator registered raised; the message names the box and the code."""
 

@@ -41,12 +41,13 @@ class Delivery:
         self._wall = wall
         self._watchers = watchers
         self._column_clock = column_clock
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
+        """Whoever notes or reads statistics holds it."""
 
     def deliver(self, output: str, train: Train) -> None:
         now_us = self._wall.now_us()
         latencies = self._latencies_us(train, now_us)
-        with self._lock:
+        with self.lock:
             for watcher in self._watchers:
                 watcher.note_delivery(output, latencies, len(train), train, now_us)
         sink = self._sinks.get(output)

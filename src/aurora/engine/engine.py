@@ -63,7 +63,8 @@ class Engine:
     with ``clock`` the running maximum of that column. ``statics`` has the tables of dangling connection points.
 
     ``scheduler`` names the policy that chooses which boxes run, and ``workers`` how many threads run them; answers
-    depend on neither. On Spark all boxes run as one superbox. Tuples that wait are kept in ``memory`` bytes, then in
+    depend on neither. ``headroom`` is the share of the workers' time that boxes should take for long; the rest is for
+    what nobody foresaw. On Spark all boxes run as one superbox. Tuples that wait are kept in ``memory`` bytes, then in
     ``disk`` bytes of a temporary folder; ``when_full`` says, for all inputs or for each, what happens when both are
     full: ``enqueue`` blocks, it is rejected with an error, or its tuples are shed and counted. An engine that is
     ``paused`` runs nothing until ``step`` or ``resume``.
@@ -83,6 +84,7 @@ class Engine:
         clock: str | None = None,
         scheduler: str | SchedulerSettings | None = None,
         workers: int = 1,
+        headroom: float = 0.9,
         memory: str | int = DEFAULT_MEMORY,
         disk: str | int = DEFAULT_DISK,
         when_full: WhenFull | Mapping[str, WhenFull] = "block",
@@ -98,6 +100,9 @@ class Engine:
             raise InputError(f'there is no processor {processor!r}; use "spark" or "local"')
         if workers < 1:
             raise InputError(f"{workers} workers cannot run boxes; give 1 or more")
+        if not 0 < headroom <= 1:
+            raise InputError(f"headroom is {headroom}; give the share of the workers' time that boxes may take, 0 to 1")
+        self._capacity = workers * headroom
         self._network = network
         self._typed = typecheck(network)
         self._clock = clock
@@ -155,6 +160,7 @@ class Engine:
                 recovery=recovery,
                 resumed=resumed,
                 flow=self._flow,
+                capacity=self._capacity,
             )
             self._stack.callback(self._running.close)
             self._stage = "running"
@@ -276,6 +282,12 @@ class Engine:
         finally:
             outlet.unsubscribe(handed)
 
+    def drain(self) -> None:
+        """Takes what is enqueued, and comes back when it has gone through all boxes."""
+        running = self._check_started()
+        with self._exclusive():
+            running.drain()
+
     def flush(self) -> None:
         """Ends the input: takes what is enqueued, closes open windows, and empties sort buffers."""
         running = self._check_started()
@@ -387,7 +399,7 @@ class Engine:
             yield
         except BaseException as error:
             self._stage, self._why = "failed", f"it failed: {error}"
-            self._looping.stop()
+            self._looping.halt()
             raise
 
     def _check_loop(self) -> None:

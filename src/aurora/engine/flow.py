@@ -13,7 +13,7 @@ from aurora.engine.metrics import Statistics
 from aurora.engine.statistics import RunStatistics
 from aurora.model.train import Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
-from aurora.processors.plan import BoxCost, Execution, FileRows, Processor
+from aurora.processors.plan import BoxCost, Execution, FileRows, Processor, Trains
 
 FIFO = "fifo"
 """The name of the flow that runs all boxes on every train as it comes."""
@@ -72,7 +72,7 @@ def run_whole(parts: Parts, processor: Processor, trains: Given, progress: Progr
     """Runs all boxes one after the other, and delivers what comes out."""
     (result,) = processor.run([Execution(parts.typed.order, trains, progress)])
     for number, name in enumerate(parts.typed.order):
-        note_cost(parts, number, result.costs[name])
+        note_cost(parts, number, result.costs[name], result.trains)
     parts.delivery.reject(result.rejected)
     for name, producer in parts.typed.outputs.items():
         train = result.trains.get(producer)
@@ -80,10 +80,17 @@ def run_whole(parts: Parts, processor: Processor, trains: Given, progress: Progr
             parts.delivery.deliver(name, train)
 
 
-def note_cost(parts: Parts, box: int, cost: BoxCost) -> None:
+def note_cost(parts: Parts, box: int, cost: BoxCost, trains: Trains) -> None:
+    """Notes what a box did; ``trains`` has what came out of it, if it has several ports."""
     parts.statistics.boxes[parts.typed.order[box]].add(cost)
     if parts.measured is not None:
-        parts.measured.note_call(box, cost.tuples_in, cost.tuples_out, cost.cost_s, parts.wall.now_us())
+        name = parts.typed.order[box]
+        ports = parts.typed.network.boxes[name].output_ports()
+        out: int | list[int] = cost.tuples_out
+        if len(ports) > 1:
+            made = [trains.get(Producer(name, port)) for port in ports]
+            out = [0 if train is None else len(train) for train in made]
+        parts.measured.note_call(box, cost.tuples_in, out, cost.cost_s, parts.wall.now_us())
 
 
 class AtOnce:
@@ -108,7 +115,10 @@ class AtOnce:
         self.put({}, progress)
 
     def reading(self) -> Statistics | None:
-        return None if self._parts.measured is None else self._parts.measured.read(self._parts.wall.now_us())
+        if self._parts.measured is None:
+            return None
+        with self._parts.delivery.lock:
+            return self._parts.measured.read(self._parts.wall.now_us())
 
     def decisions(self) -> list[str]:
         return []

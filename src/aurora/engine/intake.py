@@ -74,7 +74,8 @@ def by_arrival(
             taken = reader.take(min(size.now(), reader.ready))
             # Nobody writes to the clocks, so that one number can stand for all of them.
             now = np.array([clock.now_us()])
-            clocks = np.broadcast_to(now, len(taken)) if name in bare else np.full(len(taken), now[0])
+            spread = name in bare or isinstance(taken, Rows)
+            clocks = np.broadcast_to(now, len(taken)) if spread else np.full(len(taken), now[0])
             yield numbered({name: (taken, None)}, seq, clocks, bare)
             seq += len(taken)
 

@@ -65,6 +65,8 @@ class LiveStatistics:
         self.selectivity = self._costs.selectivity
         declared = {name: typed.network.outputs[name].qos for name in typed.outputs}
         self.qos = QoSMonitor(declared, half_life_s=half_life_s)
+        self.capacity = 1.0
+        """The load that whoever runs the boxes can carry for long."""
         self._typed = typed
         self._totals = totals
         self._earlier_s = totals.wall_s
@@ -144,6 +146,7 @@ class LiveStatistics:
         disk_bytes: int = 0,
     ) -> Statistics:
         """Everything as it is now. ``queues`` has what waits at each input of each box; it is known elsewhere."""
+        self._costs.catch_up()
         wall_s = self._totals.wall_s
         own_s = wall_s - self._earlier_s
         waiting = queues or {}
@@ -166,6 +169,8 @@ class LiveStatistics:
         known = [utility for utility in utilities if utility is not None]
         return EngineReading(
             wall_s=self._totals.wall_s,
+            recent_load=self._load(now_us),
+            capacity=self.capacity,
             memory_bytes=memory_bytes,
             disk_bytes=disk_bytes,
             utility=sum(known) / len(known) if known else None,
@@ -175,8 +180,11 @@ class LiveStatistics:
     def _boxes(self, now_us: int) -> PartReading:
         worked = self._totals.boxes.values()
         seconds = sum(box.cost_s for box in worked)
-        recent_share = sum(self._costs.load(number, now_us) for number in self._number.values())
-        return PartReading(sum(box.calls for box in worked), seconds, _per(seconds, self._totals.wall_s), recent_share)
+        calls = sum(box.calls for box in worked)
+        return PartReading(calls, seconds, _per(seconds, self._totals.wall_s), self._load(now_us))
+
+    def _load(self, now_us: int) -> float:
+        return sum(self._costs.load(number, now_us) for number in self._number.values())
 
     def _input(self, name: str, now_us: int, wall_s: float) -> InputReading:
         counted, arc = self._totals.inputs[name], self._arcs[Producer(name)]
@@ -250,6 +258,7 @@ class LiveStatistics:
         """How many tuples of each output one tuple of the arc becomes; worked out anew only now and then."""
         made_us, shares = self._kept_shares.get(arc, (0, None))
         if shares is None or self._now_us - made_us > _SHARES_US:
+            self._costs.catch_up()
             shares = self._flow.shares(arc, self.selectivity, self._port_share)
             self._kept_shares[arc] = (self._now_us, shares)
         return shares
@@ -257,9 +266,9 @@ class LiveStatistics:
     def _port_share(self, arc: Producer) -> float:
         """Which part of what a box puts out goes to this port."""
         ports = self._ports[arc.name]
-        made = self._costs.made(self._number[arc.name])
         if len(ports) == 1:
             return 1.0
+        made = self._costs.made(self._number[arc.name])
         return self._arcs[arc].tuples / made if made else 1 / len(ports)
 
 

@@ -41,11 +41,15 @@ class Loop:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
-        """Waits for what runs just now, and runs nothing more."""
+    def halt(self) -> None:
+        """Runs nothing more; does not wait for what runs just now."""
         with self._signal:
             self._stopped = True
             self._signal.notify_all()
+
+    def stop(self) -> None:
+        """Waits for what runs just now, and runs nothing more."""
+        self.halt()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
 
@@ -105,6 +109,9 @@ class Loop:
         try:
             while self._may_go():
                 with self._turn:
+                    if self.paused or self._stopped:
+                        # Somebody else had the turn first, and meant it.
+                        continue
                     worked = self._runnable.turn()
                     if not worked:
                         self._runnable.tick()

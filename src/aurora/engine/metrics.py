@@ -146,6 +146,8 @@ class PartReading(_Reading):
 @dataclass(frozen=True)
 class EngineReading(_Reading):
     wall_s: Annotated[float, _counter("s", "that the run has taken")]
+    recent_load: Annotated[float, _gauge("share", "seconds of work of all boxes per second, recently")]
+    capacity: Annotated[float, _gauge("share", "the load that the workers can carry for long: their number x headroom")]
     memory_bytes: Annotated[int, _gauge("bytes", "that queues take in memory")]
     disk_bytes: Annotated[int, _gauge("bytes", "that queues take on disk")]
     utility: Annotated[float | None, _gauge("0 to 1", "the mean of the outputs' live overall utilities")]

@@ -31,8 +31,7 @@ from aurora.scheduler.trains import FixedTrain, GrowingTrain, TrainSize
 
 AtEnd = Literal["flush", "hold"]
 DEFAULT_TRAIN = 50_000
-LONG_TRAIN = 2_000_000
-LONGEST_TRAIN = 4_000_000
+LONGEST_TRAIN = 8_000_000
 STEP_S = 0.5
 """Where a step costs something whatever it carries, trains grow until a step takes about as long as this."""
 
@@ -48,7 +47,7 @@ def train_size(train: int | None, processor: Processor, *, pulled: bool = False)
         return FixedTrain(train)
     if isinstance(processor, LocalProcessor):
         return FixedTrain(DEFAULT_TRAIN)
-    return GrowingTrain(DEFAULT_TRAIN, LONGEST_TRAIN, seconds=STEP_S, start=LONG_TRAIN if pulled else None)
+    return GrowingTrain(DEFAULT_TRAIN, LONGEST_TRAIN, seconds=STEP_S, start=LONGEST_TRAIN if pulled else None)
 
 
 class Run:
@@ -76,6 +75,7 @@ class Run:
         recovery: Recovery | None = None,
         resumed: Committed | None = None,
         flow: FlowMaker = AtOnce,
+        capacity: float = 1.0,
     ) -> None:
         self._typed = typed
         self._statics = statics
@@ -110,10 +110,12 @@ class Run:
         self.measured: LiveStatistics | None = None
         if self._queue is not None or flow is not AtOnce:
             self.measured = LiveStatistics(typed, self.statistics, self._wall.now_us())
+            self.measured.capacity = capacity
         watchers: list[Watcher] = [self.statistics, *([] if self.measured is None else [self.measured])]
-        delivery = Delivery(outputs, self._wall, watchers, column_clock=self._column_clock)
+        self._delivery = Delivery(outputs, self._wall, watchers, column_clock=self._column_clock)
         seq, at = self._progress.seq, self._progress.clock
-        self._flow = flow(Parts(typed, self.processor, delivery, self.statistics, self.measured, self._wall, seq, at))
+        parts = Parts(typed, self.processor, self._delivery, self.statistics, self.measured, self._wall, seq, at)
+        self._flow = flow(parts)
         bare = {name for name in streams if not self._flow.queues and not typed.asked_for_hidden(name)}
         self._intake: Callable[[], Iterator[Epoch]]
         if isinstance(inputs, Enqueued):
@@ -191,7 +193,8 @@ class Run:
     def shed(self, stream: str, tuples: int) -> None:
         """Tuples of an input were not let in, because there was no room for them."""
         assert self.measured is not None
-        self.measured.note_shed(stream, "no room", tuples)
+        with self._delivery.lock:
+            self.measured.note_shed(stream, "no room", tuples)
 
     def last_batch(self, stream: str, feeder: str) -> int:
         """The number of the last batch of a stream that was taken from a feeder; -1 before the first."""

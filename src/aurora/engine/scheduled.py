@@ -82,7 +82,7 @@ class Scheduled:
         self._outputs: dict[Producer, list[str]] = {}
         for name, producer in typed.outputs.items():
             self._outputs.setdefault(producer, []).append(name)
-        self._lock = threading.Lock()
+        self._lock = parts.delivery.lock
         self._changed = threading.Condition(self._lock)
         self._error: BaseException | None = None
         self._closed = False
@@ -250,7 +250,7 @@ class Scheduled:
         delivered = time.perf_counter()
         with self._lock:
             self._boxes.end(call.box, load.progress, made, following)
-            note_cost(self._parts, call.box, result.costs[place.name])
+            note_cost(self._parts, call.box, result.costs[place.name], result.trains)
             stored = taken - began + time.perf_counter() - delivered
             self._measured.note_overhead("storage", stored)
 

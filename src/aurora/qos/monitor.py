@@ -10,6 +10,7 @@ What is noted is gathered in slots, and kept only by slot: a note costs a few ad
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp2
@@ -83,6 +84,7 @@ class _ByLatency:
         self._curve = Curve(graph)
         self._best = graph.points[0][1]
         self._early_us = 1e6 * max(x for x, utility in graph.points if utility == self._best)
+        self._bends_us = [1e6 * x for x, _ in graph.points]
 
     def mean(self, latencies_us: Ints | int) -> float:
         if isinstance(latencies_us, int) or len(latencies_us) == 1:
@@ -92,10 +94,9 @@ class _ByLatency:
         latest_us = int(looked_at.max())
         if latest_us <= self._early_us:
             return self._best
-        worst = self._curve.graph.utility(latest_us / 1e6)
-        # The graph never rises, so where both ends agree all tuples do.
-        if self._curve.graph.utility(int(looked_at.min()) / 1e6) == worst:
-            return worst
+        if bisect(self._bends_us, int(looked_at.min())) == bisect(self._bends_us, latest_us):
+            # Between two bends the graph is straight, and the mean utility is that of the mean.
+            return self._curve.graph.utility(int(looked_at.sum()) / len(looked_at) / 1e6)
         return float(self._curve.utility(looked_at / 1e6).mean())
 
 

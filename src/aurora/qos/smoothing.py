@@ -8,7 +8,7 @@ HALF_LIFE_S = 2.0
 """Long enough that one odd train does not show, short enough that a scheduler sees a burst while it lasts."""
 
 
-RESOLUTION_US = 10_000
+RESOLUTION_US = 50_000
 """What is noted within so short a time counts as noted at once: most notes then are an addition and no more."""
 
 
@@ -42,9 +42,14 @@ class Rate:
 
     def read(self, now_us: int) -> float:
         """Per second; 0 where no time has passed yet."""
-        now_us = max(now_us, self._at_us)
-        if now_us <= self._began_us:
-            return 0.0
-        remembered = self._remembered * exp2((now_us - self._at_us) * self._tick)
-        whole = 1 - exp2((now_us - self._began_us) * self._tick)
-        return remembered * -self._tick * 1e6 * log(2) / whole
+        return per_second(self._remembered, self._at_us, self._began_us, now_us, self._tick)
+
+
+def per_second(remembered: float, at_us: int, began_us: int, now_us: int, tick: float) -> float:
+    """The rate of what is remembered of a time ``at_us``; ``tick`` is how much is forgotten in a microsecond, as a
+    power of two."""
+    now_us = max(now_us, at_us)
+    if now_us <= began_us:
+        return 0.0
+    whole = 1 - exp2((now_us - began_us) * tick)
+    return remembered * exp2((now_us - at_us) * tick) * -tick * 1e6 * log(2) / whole

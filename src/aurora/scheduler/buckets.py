@@ -106,7 +106,8 @@ class Buckets(ByPriority):
     def _planned(self, state: Snapshot) -> list[Superbox]:
         if self._pending:
             self._assign(state)
-        planned = self.chosen(self._best_first(state), state) if self._filled else []
+        waiting = int(np.count_nonzero(self._rank != _NOWHERE))
+        planned = self.chosen(self._best_first(state), waiting, state) if waiting else []
         self._take_out(np.array([box for superbox in planned for box, _ in superbox.calls], np.int64))
         return planned
 

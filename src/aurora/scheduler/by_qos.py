@@ -18,12 +18,13 @@ class ByPriority(Planner):
     own_train = TrainRule()
     ranks = True
 
-    def chosen(self, ranked: Iterable[int], state: Snapshot) -> list[Superbox]:
-        """A superbox for each of the first boxes, as many as a plan may have. All of them are free to run."""
+    def chosen(self, ranked: Iterable[int], waiting: int, state: Snapshot) -> list[Superbox]:
+        """A superbox for each of the first boxes. All are free to run, and ``waiting`` is how many there are."""
+        most = self.at_once(waiting)
         taken = set(np.flatnonzero(state.running).tolist())
         pushed: list[list[int]] = []
         for box in ranked:
-            if len(pushed) == self.settings.horizon:
+            if len(pushed) == most:
                 break
             if box not in taken:
                 boxes = self._pushed(box, taken) if self.settings.push else [box]
@@ -72,4 +73,4 @@ class ByQoS(ByPriority):
         if not len(waiting):
             return []
         self.priorities.refresh(state)
-        return self.chosen(self.priorities.order(waiting, state).tolist(), state)
+        return self.chosen(self.priorities.order(waiting, state).tolist(), len(waiting), state)

@@ -64,7 +64,8 @@ class CalendarQueue:
 
     def due(self, now: int) -> list[int]:
         """Takes out the items whose time has come, in the order of their times."""
-        if now < self._soonest or now < self._now:
+        if now < self._soonest:
+            self._now = max(self._now, now)
             return []
         found: list[tuple[int, int]] = []
         first, last = self._now // self._width, now // self._width

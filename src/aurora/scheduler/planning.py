@@ -11,6 +11,9 @@ from aurora.scheduler.settings import SchedulerSettings
 from aurora.scheduler.state import Snapshot, Topology
 from aurora.scheduler.train_rules import WHOLE, TrainRule, Trains
 
+_ONE_OF = 5
+_FEWEST = 2
+
 
 class Draft(NamedTuple):
     """A superbox whose trains are not decided yet."""
@@ -41,6 +44,13 @@ class Planner:
 
     def note_utilities(self, utilities: Mapping[str, float]) -> None:
         """Policies that predict need not know."""
+
+    def at_once(self, waiting: int) -> int:
+        """How many superboxes a plan has when priority matters and so many wait.
+
+        A plan with most of what waits would be no choice: it takes a part of it, and then looks again.
+        """
+        return min(max(_FEWEST, waiting // _ONE_OF), self.settings.horizon)
 
     def plan(self, state: Snapshot) -> list[Superbox]:
         raise NotImplementedError

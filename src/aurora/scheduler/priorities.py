@@ -8,6 +8,8 @@ the least slack counts. Boxes run by highest utility, and among equals by least 
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +57,6 @@ class Priorities:
         curves = {place: Curve(app.latency) for place, app in graphs if app.latency}
         pairs = sorted((box, place) for place, _ in graphs for box in topology.tree(place))
         self._box = np.array([box for box, _ in pairs], np.int64)
-        self._names = [topology.applications[place].name for _, place in pairs]
         self.places = [place for _, place in pairs]
         """The application of every pair."""
         self._place = {pair: index for index, pair in enumerate(pairs)}
@@ -71,6 +72,13 @@ class Priorities:
             curve = curves[place]
             self._critical[: len(curve.critical), index] = curve.critical
             self._losses[: len(curve.losses), index] = curve.losses
+        self._ways = [
+            (topology.applications[place].name, curves[place].critical.tolist(), curves[place].losses.tolist())
+            for _, place in pairs
+        ]
+        self._first: list[int] = self._starts.tolist()
+        self._work: list[float] = []
+        self._calls: list[float] = []
         self.curves = curves
         """By place of the application."""
 
@@ -92,6 +100,7 @@ class Priorities:
         cost_s, overhead_s, selectivity, _ = self._estimates.lists()
         for place in sorted(touched):
             self._weigh(place, cost_s, overhead_s, selectivity)
+        self._work, self._calls = self._work_s.tolist(), self._calls_s.tolist()
         found = {box for place in touched for box in self._topology.tree(place)}
         return np.fromiter(sorted(found), np.int64, len(found))
 
@@ -121,24 +130,30 @@ class Priorities:
 
     def order(self, boxes: Ints, state: Snapshot) -> Ints:
         """The boxes by priority, highest first. Among equals those in memory come first, and then the oldest."""
+        if len(boxes) == 1:
+            return boxes
         found = self.look(boxes, state)
         keys = (state.arrival_us[boxes], -state.resident[boxes], found.slack_s, -found.utility)
         ordered: Ints = boxes[np.lexsort(keys)]
         return ordered
 
     def reasons(self, boxes: list[int], state: Snapshot) -> list[Reason]:
-        """Of each box, what its priority comes from."""
-        pairs = self.pairs(np.asarray(boxes, np.int64))
-        found = [Reason("", 0.0, float("nan"), float("inf"))] * len(boxes)
-        if not len(pairs.at):
-            return found
-        at = pairs.at.tolist()
-        latencies, losses, slacks = (values.tolist() for values in self._on_curves(pairs, state))
-        starts = [*pairs.starts.tolist(), len(at)]
-        for place, start, end in zip(pairs.covered.tolist(), starts, starts[1:], strict=False):
-            near = start if end == start + 1 else min(range(start, end), key=slacks.__getitem__)
-            utility = losses[start] if end == start + 1 else sum(losses[start:end])
-            found[place] = Reason(self._names[at[near]], utility, latencies[near], slacks[near])
+        """Of each box, what its priority comes from. They are few, so this goes one by one."""
+        now_us, starts, ways = state.now_us, self._first, self._ways
+        found: list[Reason] = []
+        for box, count, arrival_us in zip(
+            boxes, state.ready[boxes].tolist(), state.arrival_us[boxes].tolist(), strict=True
+        ):
+            name, utility, latency_s, slack_s = "", 0.0, math.nan, math.inf
+            for pair in range(starts[box], starts[box + 1]):
+                output, critical, losses = ways[pair]
+                expected_s = 1e-6 * (now_us - arrival_us) + self._calls[pair] + count * self._work[pair]
+                at = bisect_right(critical, expected_s)
+                utility += losses[at]
+                rest_s = critical[at] - expected_s if at < len(critical) else math.inf
+                if rest_s < slack_s or not name:
+                    name, latency_s, slack_s = output, expected_s, rest_s
+            found.append(Reason(name, utility, latency_s, slack_s))
         return found
 
     def in_time(self, boxes: Ints, state: Snapshot) -> Floats:

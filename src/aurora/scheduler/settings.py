@@ -17,7 +17,8 @@ class SchedulerSettings:
     """``policy`` says which boxes run next, ``traversal`` in which order those of one superbox do.
 
     Without a ``train`` rule, policies that look at QoS have trains as long as it allows, others take whole queues.
-    ``horizon`` is how many superboxes are planned at once: more cost less each, but are decided on older news.
+    ``horizon`` is how many superboxes are planned at once at most: more cost less each, but the last of them are
+    decided on old news. Policies that look at priority take no more than a fifth of what waits.
     ``push`` lets a box's tuples go on to the outputs at once, for ``qos`` and ``buckets``. ``partitions`` is the number
     of ranges that ``buckets`` makes of utility and of slack. ``spanned`` is how many boxes of highest priority a
     superbox of ``spanner`` reaches. ``good`` is the utility from which on ``feedback`` is content with an output.

@@ -41,6 +41,7 @@ class Spanner(Planner):
 
     def _drafts(self, best: dict[int, list[int]], state: Snapshot) -> list[Draft]:
         ready, taken = state.ready.tolist(), set(np.flatnonzero(state.running).tolist())
+        most = self.at_once(len(best))
         drafts: list[Draft] = []
         firsts: list[int] = []
         for root, spanned in best.items():
@@ -53,7 +54,7 @@ class Spanner(Planner):
                 taken.update(calls)
                 firsts.append(next(box for box in (*spanned, *calls) if box in calls))
                 drafts.append(Draft(calls, Why(self.name, "", self.topology.root_name(root), 0, "")))
-            if len(drafts) == self.settings.horizon:
+            if len(drafts) == most:
                 break
         reasons = self.priorities.reasons(firsts, state)
         return [

@@ -72,6 +72,8 @@ class Topology:
 
     def downstream(self, box: int) -> tuple[int, ...]:
         """The boxes that see something of what the box makes, itself included, in topological order."""
+        if box not in self._downstream:
+            self._downstream[box] = _reached(box, self.successors)
         return self._downstream[box]
 
     def reaches(self, box: int) -> tuple[int, ...]:
@@ -105,8 +107,9 @@ class Topology:
         return {application.root: application.name for application in reversed(self.applications)}
 
     @cached_property
-    def _downstream(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(_reached(box, self.successors) for box in range(len(self.boxes)))
+    def _downstream(self) -> dict[int, tuple[int, ...]]:
+        """Filled as it is asked for: of all boxes it would be long where the network is."""
+        return {}
 
     @cached_property
     def _reaches(self) -> tuple[tuple[int, ...], ...]:

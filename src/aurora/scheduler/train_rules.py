@@ -40,7 +40,7 @@ class TrainRule:
     share: float | None = None
     qos: bool = True
     patience: float = 0.1
-    overhead: float = 0.05
+    overhead: float = 0.02
 
     def __post_init__(self) -> None:
         for field in fields(self):

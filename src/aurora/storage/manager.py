@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from aurora.errors import StorageError
 from aurora.model.train import Train
 from aurora.model.typed import Producer
 from aurora.storage.pool import BufferPool
 from aurora.storage.queues import Cursor, Queue, Reader, Waiting
-from aurora.storage.spill import SpillFolder, StorageError
+from aurora.storage.spill import SpillFolder
 from aurora.storage.table import Box, SharedTable
 
 BLOCK_BYTES = 131_072
@@ -62,7 +63,7 @@ class StorageManager:
                 if queue.entries[-1] is entry:
                     queue.take_back()
                     raise
-                # It is on disk already; what failed was other queues' turn, and the next train will tell.
+                # It has been joined with others, or is on disk already: it is stored, and the next train will tell.
 
     def take(self, reader: Reader, most: int, upto: int | None = None) -> Train | None:
         """At most ``most`` tuples, the oldest that the reader has not taken, with ``upto`` only those numbered so.
@@ -95,7 +96,7 @@ class StorageManager:
         """The scheduler's word on what matters. May exchange what is in memory."""
         self.table.set_priorities(priorities)
         if self._pool.on_disk:
-            self.table.apply()
+            self.table.apply_standing()
             with suppress(StorageError):
                 self._pool.upgrade()
 

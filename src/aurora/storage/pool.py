@@ -22,12 +22,8 @@ _SMALLEST_BLOCK = 16 << 10
 _LARGEST_BLOCK = 4 << 20
 """Between these a small budget makes blocks smaller, and a long queue larger."""
 _BLOCKS_AHEAD = 16
-_MARGIN = 0.1
-"""By how much of the range of all priorities one queue must be above another to take its memory."""
-_REST = 8
-"""For how many settings of the priorities a queue keeps what it was given in another's place."""
-
-
+_MARGIN = 0.25
+"""By how much one queue must stand above another to take its memory, where the lowest stands at 0, the highest at 1."""
 _WORTH_JOINING = 4
 
 
@@ -48,7 +44,6 @@ class BufferPool:
         self._smallest = block_bytes if memory is None else min(block_bytes, max(_SMALLEST_BLOCK, memory // 8))
         self._largest = block_bytes if memory is None else max(self._smallest, min(_LARGEST_BLOCK, memory // 32))
         self._disk_full_at: float = math.inf
-        self._settings = 0
 
     def queue(self, name: str, readers: int) -> Queue:
         made = Queue(name, readers, self, self._smallest)
@@ -80,9 +75,12 @@ class BufferPool:
         if wanted and any(entry.first < row for entry in wanted):
             self._load(queue, wanted)
 
-    def peek(self, entry: Entry) -> Entry:
-        """A copy of the entry that has its tuples, which do not stay in memory."""
+    def peek(self, queue: Queue, entry: Entry) -> Entry:
+        """The entry with its tuples: itself if there is room for them, else a copy, which is not kept."""
         assert entry.place is not None
+        if self.used + entry.bytes <= self.memory:
+            self._load(queue, [entry])
+            return entry
         copy = entry.on_its_own()
         restore(copy, self.files.read([entry.place])[0])
         return copy
@@ -94,9 +92,7 @@ class BufferPool:
         for queue in self.queues:
             if self.used > enough and queue.shorts >= _WORTH_JOINING:
                 self._join(queue, self.used - goal)
-        if self.used <= enough:
-            return
-        for queue in sorted(self.queues, key=_least_needed):
+        for queue in sorted(self.queues, key=_least_needed) if self.used > enough else ():
             before = math.inf
             while enough < self.used < before:
                 before = self.used
@@ -106,37 +102,33 @@ class BufferPool:
         self.limit = max(self.memory, self.used + self._smallest if self.used > self.memory else 0)
 
     def upgrade(self) -> None:
-        """Gives the memory of a queue of low priority to one of higher priority: at most one exchange at a time.
+        """Gives the memory of a queue of low standing to one of higher standing: at most one exchange at a time.
 
-        Scheduler and storage would work against each other if every change of priorities moved blocks. So the
-        difference has to be clear, and who was given memory keeps it for a while.
+        Scheduler and storage would work against each other if every change of priorities moved blocks. So what
+        counts is where a box has stood for some time among all boxes, and the difference has to be clear.
         """
-        self._settings += 1
-        if not self.on_disk:
-            return
         behind = [queue for queue in self.queues if queue.on_disk]
-        best = max(behind, key=_priority)
+        if not behind:
+            return
+        best = max(behind, key=_standing)
         wanted = self._needed_first(best)
         if not wanted:
             return
         needed = sum([entry.bytes for entry in wanted])
         goal = self.memory - self._reserve / 2 - needed
         if self.used > goal:
-            priorities = [cursor.priority for queue in self.queues for cursor in queue.cursors]
-            bar = _priority(best) - _MARGIN * (max(priorities) - min(priorities))
-            for queue in sorted(self.queues, key=_least_needed):
-                if self.used <= goal or _priority(queue) >= bar:
+            for queue in sorted(self.queues, key=_standing):
+                if self.used <= goal or _standing(queue) > _standing(best) - _MARGIN:
                     break
-                if queue.resident and self._settings >= queue.keeps_until:
+                if queue.resident:
                     self._evict(queue, self.used - goal)
         if self.used <= goal:
             self._load(best, wanted)
-            best.keeps_until = self._settings + _REST
             self.upgrades += 1
 
     def _needed_first(self, queue: Queue) -> list[Entry]:
-        """The next blocks of a queue that are on disk, behind the reader of the highest priority."""
-        reader = max([cursor for cursor in queue.cursors if cursor.row < queue.end], key=lambda cursor: cursor.priority)
+        """The next blocks of a queue that are on disk, for the reader of the highest standing."""
+        reader = max([cursor for cursor in queue.cursors if cursor.row < queue.end], key=lambda cursor: cursor.standing)
         found: list[Entry] = []
         size = 0
         for entry in queue.entries[reader.entry - queue.gone :]:
@@ -159,11 +151,13 @@ class BufferPool:
         """Frees about so many bytes of a queue."""
         self._resize(queue)
         room = self.disk_room
+        no_room = False
         chosen = []
         for number in _needed_last(queue):
             entry = queue.entries[number]
             if entry.place is None:
                 if entry.bytes > room:
+                    no_room = True
                     continue
                 room -= entry.bytes
             chosen.append(number)
@@ -176,6 +170,8 @@ class BufferPool:
                 queue.went_out(queue.entries[number])
         for start, stop in _neighbours(dirty):
             self._write(queue, start, stop)
+        if no_room:
+            self._disk_full_at = min(self._disk_full_at, self.files.used)
 
     def _join(self, queue: Queue, bytes: float) -> None:
         """Frees about so many bytes by joining short trains, whose tuples take the least part of their memory."""
@@ -231,6 +227,10 @@ class BufferPool:
 def _priority(queue: Queue) -> float:
     """The highest of those who have something to read."""
     return max([cursor.priority for cursor in queue.cursors if cursor.row < queue.end], default=-math.inf)
+
+
+def _standing(queue: Queue) -> float:
+    return max([cursor.standing for cursor in queue.cursors if cursor.row < queue.end], default=-math.inf)
 
 
 def _least_needed(queue: Queue) -> tuple[float, int]:

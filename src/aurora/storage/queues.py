@@ -41,7 +41,7 @@ class Cursor:
 
     __slots__ = (
         "arrival_us", "entry", "limit", "limit_entry", "limit_row", "limit_sum", "number", "passed", "pinned",
-        "priority", "queue", "row",
+        "priority", "queue", "row", "standing",
     )  # fmt: skip
 
     def __init__(self, queue: Queue) -> None:
@@ -54,6 +54,8 @@ class Cursor:
         self.number = 0
         """The number of that tuple, if it is on disk only."""
         self.priority = 0.0
+        self.standing = 0.0
+        """Where the box has stood for some time among all by its priority, 0 to 1."""
         self.pinned = 0
         """While the box runs: the tuples before this place stay in memory."""
         self.limit = -1
@@ -74,8 +76,8 @@ class Store(Protocol):
     def fetch(self, queue: Queue, number: int, row: int) -> None:
         """Has the entries from ``number`` to a place on the arc in memory."""
 
-    def peek(self, entry: Entry) -> Entry:
-        """The entry with its tuples, which are not kept in memory for that."""
+    def peek(self, queue: Queue, entry: Entry) -> Entry:
+        """The entry with its tuples, or a copy of it that has them."""
 
     def free(self, place: Place) -> None:
         """The space on disk may be used again."""
@@ -88,7 +90,7 @@ class Queue:
     """
 
     __slots__ = (
-        "arrivals", "block_bytes", "cursors", "dead", "end", "entries", "gone", "keeps_until", "name", "on_disk",
+        "arrivals", "block_bytes", "cursors", "dead", "end", "entries", "gone", "name", "on_disk",
         "resident", "shorts", "size", "store", "tuples_on_disk",
     )  # fmt: skip
 
@@ -110,8 +112,6 @@ class Queue:
         self.tuples_on_disk = 0
         self.shorts = 0
         """How many entries are short trains."""
-        self.keeps_until = 0
-        """Until then nobody of higher priority takes its memory: it has been given some itself."""
 
     def put(self, train: Train, upto: int) -> Entry:
         frame = train.frame
@@ -200,7 +200,7 @@ class Queue:
                 return entry.low
             if row == cursor.row:
                 return cursor.number
-            entry = self.store.peek(entry)
+            entry = self.store.peek(self, entry)
         train = entry.train
         assert train is not None
         assert train.arrival_us is None
@@ -251,7 +251,7 @@ class Queue:
             return entry.rows_upto(upto)
         if entry.low > upto:
             return 0
-        return self.store.peek(entry).rows_upto(upto)
+        return self.store.peek(self, entry).rows_upto(upto)
 
     def came_in(self, entry: Entry) -> None:
         """An entry is in memory again."""

@@ -19,15 +19,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.ipc
 
-from aurora.errors import AuroraError
+from aurora.errors import StorageError
 
 _WRITTEN_AT_ONCE = 1 << 20
 _READ_AT_ONCE = 512
 """Blocks per call: systems take no more than 1,024 buffers."""
-
-
-class StorageError(AuroraError):
-    """The storage manager could not write or read its files; what was in memory still is."""
 
 
 class Extent:

@@ -15,6 +15,9 @@ from aurora.storage.queues import Cursor, Reader, Store
 
 Box = Hashable
 
+_NEW = 0.2
+"""The weight of the last setting of priorities in a box's standing."""
+
 
 def box_of(reader: Reader) -> Box:
     """The box that a reader belongs to: a reader that is not an input of a box stands for itself."""
@@ -37,6 +40,7 @@ class SharedTable:
         self._all_resident = np.ones(len(self.boxes))
         self._all_resident.flags.writeable = False
         self._applied = True
+        self._standing: npt.NDArray[np.float64] | None = None
 
     def set_priorities(self, priorities: Mapping[Box, float] | Sequence[float] | npt.NDArray[np.float64]) -> None:
         """By box, or for all boxes in the order of the rows. Boxes that a mapping leaves out keep theirs."""
@@ -49,13 +53,22 @@ class SharedTable:
         self._applied = False
 
     def apply(self) -> None:
-        """Brings the priorities to the queues, before something is evicted or brought back by them."""
+        """Brings the priorities to the queues, before something is evicted by them."""
         if self._applied:
             return
         self._applied = True
         for cursors, priority in zip(self._rows, self.priority.tolist(), strict=True):
             for cursor in cursors:
                 cursor.priority = priority
+
+    def apply_standing(self) -> None:
+        """Brings to the queues where their boxes stand, smoothed over settings, before something is brought back."""
+        ranks = np.unique(self.priority, return_inverse=True)[1]
+        now = ranks / max(1, ranks.max(initial=0))
+        self._standing = now if self._standing is None else self._standing + _NEW * (now - self._standing)
+        for cursors, standing in zip(self._rows, self._standing.tolist(), strict=True):
+            for cursor in cursors:
+                cursor.standing = standing
 
     def pin(self, box: Box) -> None:
         """The box runs: what its queues have in memory stays there. What is put on them meanwhile may be evicted."""

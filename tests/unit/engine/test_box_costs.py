@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aurora.engine.box_costs import ASSUMED, LEAST_KEPT, USUAL_COST_S, USUAL_OVERHEAD_S, BoxCosts
+from aurora.qos.smoothing import RESOLUTION_US
 
 CALLS = st.lists(
     st.tuples(
-        st.one_of(st.integers(0, 1000), st.integers(0, 5_000_000)),
+        st.one_of(st.integers(0, 20_000), st.integers(0, 5_000_000)),
         st.integers(0, 500),
         st.integers(0, 500),
         # Within a factor of four, so that every call is believed.
@@ -22,13 +25,19 @@ CALLS = st.lists(
 )
 
 
-def weights(passed_us: list[int], half_life_s: float) -> list[float]:
-    """What is remembered of each call at the last one."""
+def weights(times_us: list[int], half_life_s: float) -> list[float]:
+    """What is remembered of each call at the last one. Calls that follow each other quickly count as one moment."""
+    moments_us: list[int] = []
+    moment = []
+    for time_us in times_us:
+        if not moments_us or time_us - moments_us[-1] >= RESOLUTION_US:
+            moments_us.append(time_us)
+        moment.append(len(moments_us) - 1)
     found = []
-    for call in range(len(passed_us)):
+    for own in moment:
         weight = 1.0
-        for later_us in passed_us[call + 1 :]:
-            weight *= max(0.5 ** (later_us / 1e6 / half_life_s), LEAST_KEPT)
+        for earlier_us, later_us in pairwise(moments_us[own:]):
+            weight *= max(0.5 ** ((later_us - earlier_us) / 1e6 / half_life_s), LEAST_KEPT)
         found.append(weight)
     return found
 
@@ -38,12 +47,12 @@ def test_they_are_the_line_through_the_calls_that_are_remembered(
     calls: list[tuple[int, int, int, float]], half_life_s: float
 ) -> None:
     costs = BoxCosts(2, half_life_s=half_life_s)
-    now_us = 0
-    for passed_us, tuples_in, tuples_out, seconds in calls:
-        now_us += passed_us
+    times_us = list(accumulate(call[0] for call in calls))
+    for now_us, (_, tuples_in, tuples_out, seconds) in zip(times_us, calls, strict=True):
         costs.note(1, tuples_in, tuples_out, seconds, now_us)
+    costs.catch_up()
     assert (costs.cost_s[0], costs.overhead_s[0], costs.selectivity[0]) == (USUAL_COST_S, USUAL_OVERHEAD_S, 1.0)
-    w = np.array(weights([call[0] for call in calls], half_life_s))
+    w = np.array(weights(times_us, half_life_s))
     n, out, s = (np.array([call[part] for call in calls], float) for part in (1, 2, 3))
     if n.sum() == 0:
         assert costs.overhead_s[1] == pytest.approx((w * s).sum() / w.sum())
@@ -71,6 +80,7 @@ def test_where_trains_differ_overhead_and_cost_are_told_apart() -> None:
         tuples = int(random.integers(1, 200))
         seconds = 100e-6 + 3e-6 * tuples + abs(random.normal(0, 5e-6))
         costs.note(0, tuples, tuples // 2, seconds, call * 1000)
+    costs.catch_up()
     assert costs.overhead_s[0] == pytest.approx(104e-6, rel=0.05)
     assert costs.cost_s[0] == pytest.approx(3e-6, rel=0.03)
     assert costs.selectivity[0] == pytest.approx(0.5, rel=0.02)
@@ -80,6 +90,7 @@ def test_where_all_trains_are_alike_the_overhead_is_the_usual_one() -> None:
     costs = BoxCosts(1, overhead_s=50e-6)
     for call in range(100):
         costs.note(0, 10, 10, 250e-6, call * 1000)
+    costs.catch_up()
     assert costs.overhead_s[0] == pytest.approx(50e-6)
     assert costs.cost_s[0] == pytest.approx(20e-6)
 
@@ -88,6 +99,7 @@ def test_no_overhead_is_more_than_the_quickest_call_took() -> None:
     costs = BoxCosts(1, overhead_s=1.0)
     for call in range(100):
         costs.note(0, 1, 1, 10e-6, call * 1000)
+    costs.catch_up()
     assert 0 < costs.overhead_s[0] <= 10e-6
     assert costs.overhead_s[0] + costs.cost_s[0] == pytest.approx(10e-6)
 
@@ -99,6 +111,7 @@ def test_a_call_that_was_held_up_does_not_tilt_the_line() -> None:
         tuples = int(random.integers(50, 150))
         held_up_s = 0.02 if call % 500 == 499 else 0.0
         costs.note(0, tuples, tuples, 50e-6 + 2e-6 * tuples + held_up_s, call * 1000)
+    costs.catch_up()
     assert costs.overhead_s[0] == pytest.approx(50e-6, rel=0.25)
 
 
@@ -107,6 +120,7 @@ def test_when_a_box_gets_dearer_it_is_seen_within_some_half_lives() -> None:
     for call in range(10_000):
         dear = 100 if call >= 5000 else 1
         costs.note(0, call % 90 + 10, 1, dear * (10e-6 + (call % 90 + 10) * 1e-6), call * 1000)
+    costs.catch_up()
     assert costs.cost_s[0] == pytest.approx(100e-6, rel=0.2)
 
 
@@ -114,15 +128,18 @@ def test_a_box_that_is_seldom_called_is_known_by_its_last_calls() -> None:
     costs = BoxCosts(1, half_life_s=1.0)
     for call in range(100):
         costs.note(0, 10, 10 if call % 2 else 0, 1e-3, call * 60_000_000)
+    costs.catch_up()
     assert costs.selectivity[0] == pytest.approx(0.5, rel=0.1)
 
 
 def test_word_of_progress_for_ever_leaves_the_cost_as_it_was() -> None:
     costs = BoxCosts(1)
     costs.note(0, 100, 50, 400e-6, 0)
+    costs.catch_up()
     cost_s, selectivity = costs.cost_s[0], costs.selectivity[0]
     for call in range(5000):
         costs.note(0, 0, 0, 20e-6, call * 1_000_000)
+    costs.catch_up()
     assert costs.overhead_s[0] == pytest.approx(20e-6)
     assert costs.selectivity[0] == pytest.approx(selectivity)
     assert costs.cost_s[0] == pytest.approx(cost_s, rel=0.5)
@@ -132,4 +149,5 @@ def test_a_scheduler_sees_changes_where_it_looked_before() -> None:
     costs = BoxCosts(3)
     seen = costs.cost_s
     costs.note(2, 10, 10, 1.0, 0)
+    costs.catch_up()
     assert seen[2] > 0.05

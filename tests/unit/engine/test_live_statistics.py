@@ -233,3 +233,25 @@ def test_a_run_that_goes_on_counts_its_own_overheads_over_its_own_time() -> None
     assert read.parts["scheduler"].share == 0.1
     assert read.arcs["s"].rate_per_s == 5.0
     assert read.inputs["s"].rate_per_s == 1050 / 110
+
+
+@given(st.lists(st.tuples(st.integers(0, 3 * SECOND), st.integers(1, 9), st.integers(0, 5 * SECOND)), min_size=1))
+def test_recent_rates_and_latencies_of_an_output_are_those_of_all_deliveries(
+    deliveries: list[tuple[int, int, int]],
+) -> None:
+    engine = Engine()
+    now_us, noted = 0, []
+    for passed_us, tuples, latency_us in deliveries:
+        now_us += passed_us
+        engine.live.note_overhead("worker", tuples)
+        engine.deliver("rest", [latency_us], [1] * tuples, now_us)
+        noted.append((now_us, tuples, latency_us / 1e6))
+    now_us += SECOND
+    weights = [0.5 ** ((now_us - at_us) / SECOND / 2) for at_us, _, _ in noted]
+    came = sum(w * tuples for w, (_, tuples, _) in zip(weights, noted, strict=True))
+    waited_s = sum(w * tuples * latency_s for w, (_, tuples, latency_s) in zip(weights, noted, strict=True))
+    read = engine.live.read(now_us).outputs["rest"]
+    # What comes within a twentieth of a second counts as having come at once.
+    assert read.recent_latency_s == pytest.approx(waited_s / came, rel=0.04, abs=1e-9)
+    whole = 1 - 0.5 ** (now_us / SECOND / 2)
+    assert read.recent_rate_per_s == pytest.approx(came * np.log(2) / 2 / whole, rel=0.03)

@@ -13,8 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora.model.train import AT_END, FLUSHED, RANKS, WHEN
-from aurora.processors.steps.exchange import PLACE, assembled, part_numbers, part_train, shared_part, split, thin
+from aurora.model.train import AT_END, FLUSHED, RANKS, WHEN, Train
+from aurora.processors.steps.exchange import (
+    PLACE,
+    Hidden,
+    assembled,
+    part_numbers,
+    part_train,
+    shared_part,
+    split,
+    thin,
+)
 from aurora.scheduler.segments import Split
 
 PARTS = 5
@@ -133,7 +142,9 @@ def test_a_part_knows_its_places_on_the_arc(slices: list[list[str | None]], firs
     assert train.hidden(WHEN[0]).tolist() == [first + place for place in train.part.places]
     assert not train.frame.select(WHEN[1:]).to_numpy().any()
     assert train.part.whole.columns == ["x", "__order", "__clock"]
-    picked = shared_part(pl.concat(frames), form, part, 3, first)
+    arc = Train(pl.concat(frames))
+    hidden = Hidden(arc.hidden("__order"), arc.hidden("__clock"), arc.hidden("__arrival"))
+    picked = shared_part(arc.visible, hidden, form, part, 3, first)
     assert picked.part is not None
     assert picked.frame.equals(train.frame)
     assert picked.part.places.tolist() == train.part.places.tolist()

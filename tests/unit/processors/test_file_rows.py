@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +32,12 @@ KEYS = ["a", "b", "a", "c", "b", "a", "d"]
 
 @dataclass(frozen=True)
 class File:
-    def read(self, start: int, stop: int) -> pl.DataFrame:
-        return pl.DataFrame({"k": KEYS[start:stop], "x": np.arange(start, stop)})
+    def read(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        frame = pl.DataFrame({"k": KEYS[start:stop], "x": np.arange(start, stop)})
+        return frame if columns is None else frame.select(columns)
+
+    def pieces(self, start: int, stop: int, rows: int) -> list[tuple[int, int]]:
+        return [(start, stop)]
 
 
 @pytest.mark.parametrize("most_readers", [0, 4])
