@@ -22,6 +22,8 @@ def table_frame(table: Table, schema: Schema) -> pl.DataFrame:
     try:
         if hasattr(table, "__arrow_c_stream__"):
             frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(pa.table(table))
+            if list(frame.schema.items()) == list(dtypes.items()):
+                return frame
             missing = [name for name in schema if name not in frame.columns]
             if missing:
                 raise InputError(f"the table lacks the columns {', '.join(missing)}; it has {', '.join(frame.columns)}")
