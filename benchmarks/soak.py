@@ -143,7 +143,9 @@ def soak(seconds: float, scheduler: str | None, workers: int, console: Console) 
     checks = {
         f"all of {total:,} tuples delivered": watch.delivered == total,
         "each in its place": watch.wrong == 0,
-        f"windows {counts['means']:,}, pairs {counts['pairs']:,}, silences {counts['silences']:,}": all(counts.values()),
+        f"windows {counts['means']:,}, pairs {counts['pairs']:,}, silences {counts['silences']:,}": all(
+            counts.values()
+        ),
         f"at most {max(queued):,} tuples queued (limit {MOST_QUEUED:,})": max(queued) <= MOST_QUEUED,
         f"memory {early:.0f} MB early, {late:.0f} MB late (limit {MOST_GROWTH:g} times)": late <= MOST_GROWTH * early,
     }

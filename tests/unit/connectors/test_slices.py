@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 from unittest import mock
 
@@ -13,8 +15,11 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aurora.connectors import slices
+from aurora.connectors.row_groups import cut_at
 from aurora.connectors.slices import FileSlices, can_slice, read_slice
 from aurora.errors import InputError
 from aurora.model.schema import Schema
@@ -236,3 +241,26 @@ def test_an_empty_file(tmp_path: Path) -> None:
         file = make(tmp_path, name, table().slice(0, 0))
         assert FileSlices(file, SCHEMA).rows == 0
         assert read_slice(file, SCHEMA, 0, 0).schema == SCHEMA.to_polars()
+
+
+@given(
+    groups=st.lists(st.integers(1, 60), min_size=1, max_size=12),
+    rows=st.integers(1, 50),
+    ends=st.tuples(st.integers(0, 720), st.integers(0, 720)),
+)
+def test_pieces_follow_one_another_and_none_is_long(groups: list[int], rows: int, ends: tuple[int, int]) -> None:
+    starts = [0, *accumulate(groups)]
+    start, stop = sorted(min(end, starts[-1]) for end in ends)
+    pieces = list(cut_at(starts, start, stop, rows)) if start < stop else []
+    assert [row for begin, end in pieces for row in range(begin, end)] == list(range(start, stop))
+    assert all(0 < end - begin <= max(1, rows * 3 // 2) for begin, end in pieces)
+    for _, end in pieces[:-1]:
+        # A cut inside a group is made only where the group is too long.
+        group = bisect_right(starts, end) - 1
+        assert starts[group] == end or starts[group + 1] - starts[group] > rows * 3 // 2
+
+
+def test_pieces_of_several_files(tmp_path: Path) -> None:
+    """A piece never spans files: it would have to be copied together."""
+    files = FileSlices([make(tmp_path, f"{name}.parquet", table()) for name in "ab"], SCHEMA)
+    assert list(files.pieces(3, 2 * ROWS, 9)) == [(3, 12), (12, 23), (23, 35), (35, 46)]
