@@ -7,11 +7,11 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays clean
+.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-statistics soak clean
 
 help: ## show this list
 	@echo "Aurora. Targets:"
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 install: $(INSTALLED) ## make .venv with Aurora (editable) and the test tools
 
@@ -53,6 +53,15 @@ bench-boxes: install ## the boxes against Polars over the same data (BENCH_ARGS=
 
 bench-spark: install ## Aurora on Spark against Structured Streaming, over the same files (BENCH_ARGS=--quick)
 	$(BIN)/python -m benchmarks.spark $(BENCH_ARGS)
+
+bench-latency: install ## latency beside Bytewax, Pathway, Flink SQL and Structured Streaming (BENCH_ARGS=--quick)
+	$(BIN)/python -m benchmarks.latency $(BENCH_ARGS)
+
+soak: install ## ten minutes at changing rates: nothing lost, queues short, memory flat (BENCH_ARGS="--seconds 60")
+	$(BIN)/python -m benchmarks.soak $(BENCH_ARGS)
+
+bench-statistics: install ## what it costs to measure, as a share of a live run
+	$(BIN)/python -m benchmarks.statistics_cost
 
 bench-arrays: install ## array work in NumPy against Polars, the ground for how window kernels are written
 	$(BIN)/python -m benchmarks.array_work
