@@ -24,11 +24,12 @@ _OPERATORS = frozenset(["=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "not"])
 
 
 def direct(tree: Node) -> Direct | None:
-    """The values over a frame with the scope's columns; None if the tree has more in it than plain operators.
-
-    A constant alone has no column to tell how often it holds.
-    """
-    return None if constant(tree) else _of(tree)
+    """The values over a frame with the scope's columns; None if the tree has more in it than plain operators."""
+    compute = _of(tree)
+    if compute is None or not constant(tree):
+        return compute
+    single = compute(pl.DataFrame())
+    return lambda frame: single.new_from_index(0, frame.height)
 
 
 def _of(node: Node) -> Direct | None:

@@ -39,6 +39,12 @@ PLAIN = [
     "p and true",
     "false or p",
     "(x + y) * (x - 2) > y * 3",
+    "1 < 2",
+    "'a text that is longer than twelve bytes'",
+    "-0.0",
+    "1.5 * 2",
+    "timestamp '2024-01-01'",
+    "cast(null as double)",
 ]
 NOT_PLAIN = {
     "may overflow": "i + j",
@@ -46,7 +52,6 @@ NOT_PLAIN = {
     "a function": "upper(s) = 'A'",
     "bytes": "b = b",
     "a test for NULL": "x is null",
-    "a constant": "1 < 2",
     "moved time": "t + d > u",
     "the arrival time": "arrival_time() > t",
     "a case in it": "case when p then x end > 1",
