@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-statistics soak clean
+.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics soak clean
 
 help: ## show this list
 	@echo "Aurora. Targets:"
@@ -59,6 +59,9 @@ bench-latency: install ## latency beside Bytewax, Pathway, Flink SQL and Structu
 
 soak: install ## ten minutes at changing rates: nothing lost, queues short, memory flat (BENCH_ARGS="--seconds 60")
 	$(BIN)/python -m benchmarks.soak $(BENCH_ARGS)
+
+bench-pressure: install ## queues larger than their memory: how much slower a run gets (BENCH_ARGS=--quick)
+	$(BIN)/python -m benchmarks.pressure $(BENCH_ARGS)
 
 bench-statistics: install ## what it costs to measure, as a share of a live run
 	$(BIN)/python -m benchmarks.statistics_cost
