@@ -44,9 +44,15 @@ from benchmarks.picture import Bar, bar_chart
 
 RESULTS = Path(__file__).parent / "results"
 MASTER = Master.parse("local[2]")
+_LONG_S = 20.0
+"""What takes so long is not measured again."""
 STEP_ROWS = 1_000
 OVER_BARE, OVER_STATELESS, OVER_STATEFUL = 1.5, 0.5, 0.125
 OVER_STRUCTURED, OVER_LOCAL = 5.0, 0.5
+OPPONENTS = {"Q4": "Q4 state"}
+"""Where Structured Streaming has several ways: the one that its own manual names for such a query."""
+OTHER_WAYS = {"Q4": "Q4"}
+"""A way around Spark's state that is quicker; it is shown beside."""
 
 STATELESS = """
 aurora: 1
@@ -155,19 +161,34 @@ def our_seconds(query: Query, streams: Mapping[str, Path], processor: Processor 
     return time.perf_counter() - started, sink.tuples
 
 
+def _their_seconds(
+    place: Place, name: str, paths: structured.Inputs, folder: Path, rounds: int, say: Callable[[str], None]
+) -> float:
+    say(f"{name} in Structured Streaming")
+    structured.warm_up(place.session, name, paths, folder)
+    batch = structured.BATCH_ROWS[name]
+    taken = []
+    for _ in range(rounds):
+        taken.append(structured.run_query(place.session, name, paths, folder, batch)[0])
+        if taken[-1] > _LONG_S:
+            break
+    return min(taken)
+
+
 def queries(data: pl.DataFrame, folder: Path, rounds: int, say: Callable[[str], None]) -> list[Ratio]:
     paths = structured.write_inputs(folder / "inputs", data)
     tuples = {query.name: sum(f.height for f in query.inputs(data).values()) for query in QUERIES}
     theirs: dict[str, float] = {}
+    others: dict[str, float] = {}
+    structured.provide_pandas(say)
     place = Place(folder / "structured.log", structured.JAVA)
     try:
         for query in QUERIES:
-            say(f"{query.name} in Structured Streaming")
-            structured.warm_up(place.session, query.name, paths, folder)
-            batch = structured.BATCH_ROWS[query.name]
-            theirs[query.name] = min(
-                structured.run_query(place.session, query.name, paths, folder, batch)[0] for _ in range(rounds)
+            theirs[query.name] = _their_seconds(
+                place, OPPONENTS.get(query.name, query.name), paths, folder, rounds, say
             )
+            if query.name in OTHER_WAYS:
+                others[query.name] = _their_seconds(place, OTHER_WAYS[query.name], paths, folder, rounds, say)
     finally:
         place.close()
     ratios = []
@@ -189,6 +210,8 @@ def queries(data: pl.DataFrame, folder: Path, rounds: int, say: Callable[[str], 
                 f"{rate / ours:.2f} M tuples/s; Structured Streaming {rate / theirs[query.name]:.2f}, "
                 f"without Spark {rate / local:.2f}"
             )
+            if query.name in others:
+                detail += f"; by a window function over each micro-batch {rate / others[query.name]:.2f}"
             against = {
                 "Structured Streaming": (theirs[query.name] / ours, OVER_STRUCTURED),
                 "Aurora without Spark": (local / ours, OVER_LOCAL),

@@ -1,9 +1,9 @@
 """Consecutive pairs of a ticker (Q4) in Structured Streaming, two ways.
 
-Spark has no count windows, and its stateful operators keep no arrival order within a micro-batch. The exact way, also
-the faster one, numbers the rows by file and place. It takes differences with a window function over each
-micro-batch and the last tick of each ticker, which it keeps itself. The other way is Spark's own state for Python
-functions; it needs pandas, and its pairs are those of the order in which the shuffle delivers.
+Spark has no count windows, and its stateful operators keep no arrival order within a micro-batch. Its own way for such
+queries is state for functions, ``transformWithState``; it needs pandas, and its pairs are those of the order in which
+the shuffle delivers. The exact way numbers the rows by file and place. It takes differences with a window function over
+each micro-batch and the last tick of each ticker, which it keeps itself, without Spark's state.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from pyspark.sql import DataFrame, Observation, Window
 from pyspark.sql import functions as f
-from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
 
 GAP_US = 100_000
 
@@ -66,18 +66,28 @@ class Pairs:
         return self._folder / f"{number}.json"
 
 
-def pairs_in_pandas(ticks: DataFrame) -> DataFrame:
-    """By ``applyInPandasWithState``; ``transformWithStateInPandas`` was slower."""
+def pairs_by_state(ticks: DataFrame) -> DataFrame:
+    """By ``transformWithStateInPandas``; the same with rows in place of frames calls Python for every tuple."""
     keyed = ticks.select("ticker", f.unix_micros("ts").alias("at")).groupBy("ticker")
-    return keyed.applyInPandasWithState(_differences, _PAIRS, "at bigint", "append", GroupStateTimeout.NoTimeout)
+    return keyed.transformWithStateInPandas(_Differences(), _PAIRS, "Append", "None")
 
 
-def _differences(key: Any, frames: Iterator[Any], state: GroupState) -> Iterator[Any]:
-    pandas = import_module("pandas")  # no dependency of ours
-    last = state.get[0] if state.exists else None
-    for frame in frames:
-        at = frame["at"].to_numpy()
-        gap = np.diff(at) if last is None else np.diff(at, prepend=last)
-        last = int(at[-1])
-        yield pandas.DataFrame({"ticker": np.full(gap.size, key[0], object), "gap": gap, "wide": gap > GAP_US})
-    state.update((last,))
+class _Differences(StatefulProcessor):
+    """Keeps the time of the last tick of a ticker."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._last = handle.getValueState("last", "at bigint")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:  # noqa: N802, N803
+        pandas = import_module("pandas")  # no dependency of ours
+        found = self._last.get()
+        last = None if found is None else found[0]
+        for frame in rows:
+            at = frame["at"].to_numpy()
+            gap = np.diff(at) if last is None else np.diff(at, prepend=last)
+            last = int(at[-1])
+            yield pandas.DataFrame({"ticker": np.full(gap.size, key[0], object), "gap": gap, "wide": gap > GAP_US})
+        self._last.update((last,))
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -39,6 +39,12 @@ SQL = {
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
 }
 
+ONLY_WITH_FUNCTIONS = (
+    "spark.sql.streaming.stateStore.providerClass",
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+)
+"""The one store in which ``transformWithState`` keeps state."""
+
 
 def prepared(spark: SparkSession) -> SparkSession:
     """A session beside ``spark`` with these settings, so that ``spark`` keeps its own."""

@@ -154,3 +154,65 @@ def draw(
     from aurora.cli.draw import draw_file
 
     raise typer.Exit(reported(lambda: draw_file(network, output, tuple(functions or ()))))
+
+
+@app.command()
+def capacity(
+    network: NetworkFile,
+    rates: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rates", metavar="STREAM=N", help="How many tuples of a stream come per second. May be repeated."
+        ),
+    ] = None,
+    costs: Annotated[
+        Path | None,
+        typer.Option(metavar="STATS.json", help="What boxes cost: a file that aurora run --stats wrote."),
+    ] = None,
+    input: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input", "-i", metavar="STREAM=FILE", help="Instead of costs, samples: they are run for a few seconds."
+        ),
+    ] = None,
+    clock: Annotated[
+        str, typer.Option(metavar="wall|COLUMN", help="What drives time while samples are run, as for run.")
+    ] = "wall",
+    headroom: Annotated[
+        float, typer.Option(metavar="SHARE", help="Which share of the machine may be used, above 0 and up to 1.")
+    ] = 0.8,
+    cores: Annotated[
+        float | None, typer.Option(metavar="N", help="The cores of the machine; those of this one, if not given.")
+    ] = None,
+    processor: Annotated[
+        str,
+        typer.Option(
+            metavar="spark|local", envvar="AURORA_PROCESSOR", help="What is going to run the boxes, as for run."
+        ),
+    ] = "spark",
+    draw: Annotated[
+        str | None, typer.Option("--draw", metavar="X.svg", help="Draw the network, its boxes coloured by load.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    functions: Functions = None,
+) -> None:
+    """Tell whether a machine is large enough for a network at given rates, and what to do if not.
+
+    Exits with 1 if the load does not fit.
+    """
+    from aurora.cli.capacity import Request, size_machine
+
+    request = Request(
+        network=network,
+        rates=tuple(rates or ()),
+        costs=costs,
+        inputs=tuple(input or ()),
+        clock=clock,
+        headroom=headroom,
+        cores=cores,
+        processor=processor,
+        draw=draw,
+        json=json,
+        functions=tuple(functions or ()),
+    )
+    raise typer.Exit(reported(lambda: size_machine(request)))

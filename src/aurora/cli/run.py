@@ -188,6 +188,7 @@ def prepare(request: Request, typed: TypedNetwork, wiring: Wiring, workplace: Wo
         recovery=recovery,
         resumed=committed,
         flow=_flow(request, list(inputs)),
+        at_end="flush" if request.at_end == "flush" else "hold",
     )
     stack.callback(run.close)
 
@@ -208,7 +209,7 @@ def _flow(request: Request, streams: list[str]) -> FlowMaker:
     if request.scheduler == FIFO:
         return AtOnce
     room = Room(request.memory or DEFAULT_MEMORY, DEFAULT_DISK, "block", streams)
-    return make_flow(request.processor, request.scheduler, 1, room)
+    return make_flow(request.processor, request.scheduler, 1, room, request.train)
 
 
 def _complete_rejected(committed: Committed | None) -> dict[str, int] | None:

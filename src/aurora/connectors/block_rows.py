@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import polars as pl
 
+from aurora.connectors.row_groups import cut_at
 from aurora.storage.blocks import Block, read_block
 
 
@@ -19,9 +21,13 @@ class BlockRows:
     def __len__(self) -> int:
         return sum(block.rows for block in self.blocks)
 
-    def read(self, start: int, stop: int) -> pl.DataFrame:
-        frames = list(self._cuts(start, stop))
+    def read(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        frames = [frame if columns is None else frame.select(columns) for frame in self._cuts(start, stop)]
         return frames[0] if len(frames) == 1 else pl.concat(frames)
+
+    def pieces(self, start: int, stop: int, rows: int) -> Iterator[tuple[int, int]]:
+        """These rows in pieces of about so many, cut where blocks end."""
+        return cut_at([0, *accumulate(block.rows for block in self.blocks)], start, stop, rows)
 
     def column(self, name: str, start: int, stop: int) -> pl.Series:
         return pl.concat([frame.get_column(name) for frame in self._cuts(start, stop)])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
@@ -40,3 +41,21 @@ def mapped_reader(path: str, fields: Sequence[int]) -> ipc.RecordBatchFileReader
     if all(whole.address <= buffer.address <= whole.address + whole.size for buffer in buffers):
         return reader
     return ipc.open_file(mapped, options=ipc.IpcReadOptions(included_fields=list(fields), use_threads=False))
+
+
+def cut_at(starts: Sequence[int], start: int, stop: int, rows: int) -> Iterator[tuple[int, int]]:
+    """Rows in pieces of about so many: some row groups together, or a part of one that is long.
+
+    >>> list(cut_at([0, 40, 80, 120, 500], 10, 450, 100))
+    [(10, 120), (120, 220), (220, 320), (320, 450)]
+    """
+    most = rows * 3 // 2
+    ends = [*starts[bisect_right(starts, start) : bisect_left(starts, stop)], stop]
+    for last, end in pairwise([start, *ends]):
+        if end - start > most and last > start:
+            yield start, last
+            start = last
+        while end - start > most:
+            yield start, start + rows
+            start += rows
+    yield start, stop

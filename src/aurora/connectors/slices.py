@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Protocol
 
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from aurora.connectors.bytes_in import unreadable
 from aurora.connectors.columnar_types import converted, never_rejects
-from aurora.connectors.row_groups import ARROW_FILE, arrow_starts, mapped_reader, parquet_starts
+from aurora.connectors.row_groups import ARROW_FILE, arrow_starts, cut_at, mapped_reader, parquet_starts
 from aurora.errors import InputError
 from aurora.model.schema import Schema
 
@@ -62,6 +62,14 @@ class FileSlices:
             return read_slice(self.files[0], self.schema, 0, 0, columns)
         return parts[0] if len(parts) == 1 else pl.concat(parts)
 
+    def pieces(self, start: int, stop: int, rows: int) -> Iterator[tuple[int, int]]:
+        """These rows in pieces of about so many, cut where row groups end: such a piece is read without a copy."""
+        for file, (first, after) in zip(self.files, pairwise(self._starts), strict=True):
+            if start < after and stop > first:
+                within = max(start, first) - first, min(stop, after) - first
+                for begin, end in cut_at(_opened(file).starts, *within, rows):
+                    yield first + begin, first + end
+
     def column(self, name: str, start: int, stop: int) -> pl.Series:
         """One column of these rows."""
         return self.read(start, stop, [name]).to_series()
@@ -70,7 +78,7 @@ class FileSlices:
 def read_slice(file: str, schema: Schema, start: int, stop: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """The rows from ``start`` up to before ``stop``, from 0, with the schema's columns and types, or some of them.
 
-    Small slices are read to the end of their row group, up to a bound, since the next one often starts there.
+    Of small slices more is read, up to a bound, since the next one often starts where this one ends.
     """
     names = tuple(schema if columns is None else columns)
     if not names:
@@ -102,7 +110,9 @@ def read_slice(file: str, schema: Schema, start: int, stop: int, columns: Sequen
 def _ahead(starts: list[int], start: int, stop: int) -> int:
     if stop - start >= _AHEAD_ROWS:
         return stop
-    return min(starts[bisect_left(starts, stop)], stop + _AHEAD_ROWS)
+    # Whole row groups, as many as are not too much; of a very long one only some.
+    whole = starts[bisect_right(starts, start + _AHEAD_ROWS) - 1]
+    return whole if whole >= stop else min(starts[bisect_left(starts, stop)], stop + _AHEAD_ROWS)
 
 
 class _Stretch:

@@ -41,6 +41,7 @@ class Node:
     in_labels: tuple[str, ...] = ()
     sparks: tuple[tuple[str, Graph], ...] = ()
     note: str = ""
+    tint: str = ""
 
     @property
     def labelled(self) -> bool:

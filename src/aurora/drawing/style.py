@@ -50,6 +50,8 @@ _DARK = {
     "output": "#f28b82",
 }
 _FAMILIES = list(_LIGHT)[8:]
+INK = (_LIGHT["ink"], _DARK["ink"])
+"""Of text, on light and on dark pages."""
 
 _FORMS = """\
 text { font-family: Inter, "Segoe UI", "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; }

@@ -18,30 +18,41 @@ from aurora.drawing.graph import (
     all_frames,
     picture,
 )
+from aurora.drawing.heat import LEGEND_HEIGHT, heat_rules, heated, legend, legend_width
 from aurora.drawing.icons import ICONS
 from aurora.drawing.layout import Layout, Rect, Route, layout
 from aurora.drawing.lettering import fitted, text_width
-from aurora.drawing.style import style_sheet
+from aurora.drawing.style import INK, style_sheet
 from aurora.model.network import Network
 from aurora.model.qos import Graph
+from aurora.shedding.load import LoadAnalysis
 
 _MARGIN = 32.0
 _LEAST_WIDTH = 420.0
 
 
-def draw(network: Network) -> str:
-    """The network as an SVG document. The same network always gives the same text."""
+def draw(network: Network, load: LoadAnalysis | None = None) -> str:
+    """The network as an SVG document. The same network always gives the same text.
+
+    With a ``load`` its boxes are coloured by it.
+    """
     shown = picture(network)
     placed = layout(shown)
     width = max(_LEAST_WIDTH, placed.width + 2 * _MARGIN)
+    style, key = style_sheet(), 0.0
+    if load is not None:
+        # Nothing but colours and captions changes, so the boxes stand where they stand in the plain picture.
+        shown = heated(shown, load)
+        width = max(width, legend_width() + 2 * _MARGIN)
+        style, key = style + heat_rules(*INK), LEGEND_HEIGHT
     head = _head(network, width)
     top = 2 * _MARGIN + 20 * len(head)
-    height = top + placed.height + _MARGIN
+    height = top + placed.height + key + _MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(height)}" '
         f'viewBox="0 0 {_n(width)} {_n(height)}" role="img" aria-label={quoteattr("network " + network.name)}>',
         f"<title>{_text(network.name)}</title>",
-        f"<style>{style_sheet()}</style>",
+        f"<style>{style}</style>",
         f'<rect class="page" width="{_n(width)}" height="{_n(height)}"/>',
         *head,
         f'<g transform="translate({_n(_MARGIN)} {_n(top)})">',
@@ -50,6 +61,7 @@ def draw(network: Network) -> str:
         *(line for name, node in shown.nodes.items() for line in _node(node, placed.nodes[name])),
         *_points(shown, placed),
         "</g>",
+        *(() if load is None else legend(load, _MARGIN, top + placed.height + 20)),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
@@ -124,8 +136,9 @@ def _node(node: Node, rect: Rect) -> Iterator[str]:
     kind = {"stream": "stream", "static": "connection-point", "box": "box", "output": "output"}[node.shape]
     hover = _hover(f"{node.caption} {node.title}", node.summary, node.note)
     round_ = 8.0 if node.shape == "box" else min(24.0, rect.height / 2)
-    card = "card" if node.shape == "box" else f"card line-{node.family}"
-    yield f"<g data-{kind}={quoteattr(node.title)}><title>{hover}</title>"
+    card = f"card {node.tint}".rstrip() if node.shape == "box" else f"card line-{node.family}"
+    warm = ' class="heated"' if node.tint else ""
+    yield f"<g{warm} data-{kind}={quoteattr(node.title)}><title>{hover}</title>"
     yield f'<rect class="{card}" {_box(rect)} rx="{_n(round_)}"/>'
     if node.shape == "box":
         bar = (

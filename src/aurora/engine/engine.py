@@ -185,7 +185,7 @@ class Engine:
                 with self._failing():
                     if drain:
                         self._running.drain()
-                    self._running.commit("flushed" if self._ended else "running")
+                    self._running.commit()
         finally:
             self._queued.clear()
             for feed in self._feeds.values():

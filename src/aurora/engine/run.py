@@ -76,6 +76,7 @@ class Run:
         resumed: Committed | None = None,
         flow: FlowMaker = AtOnce,
         capacity: float = 1.0,
+        at_end: AtEnd = "hold",
     ) -> None:
         self._typed = typed
         self._statics = statics
@@ -107,6 +108,7 @@ class Run:
             self.statistics.restore(resumed.statistics)
         self._earlier_s = self.statistics.wall_s
         self._queue = inputs if isinstance(inputs, Enqueued) else None
+        self._at_end = at_end
         self.measured: LiveStatistics | None = None
         if self._queue is not None or flow is not AtOnce:
             self.measured = LiveStatistics(typed, self.statistics, self._wall.now_us())
@@ -116,6 +118,9 @@ class Run:
         seq, at = self._progress.seq, self._progress.clock
         parts = Parts(typed, self.processor, self._delivery, self.statistics, self.measured, self._wall, seq, at)
         self._flow = flow(parts)
+        self._rows: dict[str, int] = {}
+        if pulled and not isinstance(inputs, Enqueued) and not self._flow.queues:
+            self._rows = {name: some.rows for name, some in inputs.items() if isinstance(some, FileSlices)}
         bare = {name for name in streams if not self._flow.queues and not typed.asked_for_hidden(name)}
         self._intake: Callable[[], Iterator[Epoch]]
         if isinstance(inputs, Enqueued):
@@ -131,12 +136,17 @@ class Run:
 
     def to_end(self, at_end: AtEnd = "flush", on_epoch: Callable[[RunStatistics], None] | None = None) -> RunStatistics:
         """Takes everything that the inputs have. What ``on_epoch``, called after every train, raises ends the run."""
+        self._at_end = at_end
         for statistics in self.epochs():
             if on_epoch is not None:
                 on_epoch(statistics)
         if at_end == "flush":
             self.flush()
         return self.statistics
+
+    def _is_last(self, position: Position) -> bool:
+        """Whether the inputs are known to end there."""
+        return bool(self._rows) and all(position.read.get(name, 0) == rows for name, rows in self._rows.items())
 
     def epochs(self) -> Iterator[RunStatistics]:
         """Takes a train at a time."""
@@ -155,11 +165,16 @@ class Run:
             if self.measured is not None:
                 self.measured.note_arrival(name, len(train), self._wall.now_us())
             tuples += len(train)
-        self._flow.put({self._arcs[name]: train for name, train in epoch.trains.items()}, epoch.progress)
+        position = self._position.after(epoch)
+        # The end is told with the last train where it is known to be the last: a step less, which on Spark costs.
+        end = self._at_end == "flush" and self._is_last(position)
+        progress = replace(epoch.progress, end=True) if end else epoch.progress
+        self._flow.put({self._arcs[name]: train for name, train in epoch.trains.items()}, progress)
         if self._queue is None:
             self._flow.drain()
         self._elapsed()
-        self._position = self._position.after(epoch)
+        self._position = position
+        self._flushed = end
         self._size.note(tuples, time.perf_counter() - began_s)
         if self._recovery is not None and self._recovery.due and not self._in_batch:
             self.commit()
@@ -248,8 +263,9 @@ class Run:
         """Lets go of what waits between boxes."""
         self._flow.close()
 
-    def commit(self, stage: Stage = "running") -> None:
+    def commit(self, stage: Stage | None = None) -> None:
         """Makes this the point from which a later run goes on."""
+        stage = stage or ("flushed" if self._flushed else "running")
         if self._recovery is not None:
             self._flow.drain()
             if stage != "finished":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,7 +17,11 @@ from aurora.processors.poison import RejectedTuple
 class Readable(Protocol):
     """A file that any worker can read rows of; it can be pickled."""
 
-    def read(self, start: int, stop: int) -> pl.DataFrame: ...
+    def read(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """The rows from ``start`` up to before ``stop``, or some columns of them."""
+
+    def pieces(self, start: int, stop: int, rows: int) -> Iterable[tuple[int, int]]:
+        """These rows in pieces of about so many, cut where it suits the reading."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +43,22 @@ class FileRows:
     def __len__(self) -> int:
         return self.stop - self.start
 
-    def open(self) -> Train:
-        """The train that the rows are."""
-        frame = self.file.read(self.start, self.stop)
-        clocks = np.full(frame.height, self.clocks) if isinstance(self.clocks, int) else self.clocks
+    def open(self, columns: Sequence[str] | None = None) -> Train:
+        """The train that the rows are, with some columns or all."""
+        frame = self.file.read(self.start, self.stop, columns)
         if self.bare:
-            return Train(frame, int(clocks[-1]))
+            return Train(frame, self.clocks if isinstance(self.clocks, int) else int(self.clocks[-1]))
+        clocks = self.clocks_of_all()
+        return Train.of(frame, self.orders(), clocks, clocks)
+
+    def orders(self) -> Ints:
+        """The hidden column ``__order`` of the tuples."""
         if self.numbers is None:
-            order = np.arange(2 * self.first + 1, 2 * (self.first + frame.height) + 1, 2)
-        else:
-            order = 2 * self.numbers + 1
-        return Train.of(frame, order, clocks, clocks)
+            return np.arange(2 * self.first + 1, 2 * (self.first + len(self)) + 1, 2)
+        return 2 * self.numbers + 1
+
+    def clocks_of_all(self) -> Ints:
+        return np.full(len(self), self.clocks) if isinstance(self.clocks, int) else self.clocks
 
 
 Trains = Mapping[Producer, Train]

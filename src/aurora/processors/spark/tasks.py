@@ -47,7 +47,7 @@ def _modules(program: Program) -> set[str]:
     return {getattr(part, "__module__", None) or "" for part in code}
 
 
-def run_bundle(partition: int, _: Iterable[int]) -> Iterator[bytes]:
+def run_bundle(partition: int, _: Iterable[int]) -> Iterator[list[Outcome]]:
     """Runs in Spark's Python workers. They live on between tasks, and so do the kernels."""
     context = TaskContext.get()
     assert context is not None
@@ -58,5 +58,4 @@ def run_bundle(partition: int, _: Iterable[int]) -> Iterator[bytes]:
     if worker is None:
         _WORKERS.clear()
         worker = _WORKERS[folder, name] = Worker(pickle.loads(open_folder(folder).read(name)))
-    outcomes: list[Outcome] = [worker.run(task) for task in tasks]
-    yield pickle.dumps(outcomes, pickle.HIGHEST_PROTOCOL)
+    yield [worker.run(task) for task in tasks]

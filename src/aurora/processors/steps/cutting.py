@@ -22,7 +22,7 @@ Trains = Mapping[Producer, Train]
 def pieces(trains: Trains, progress: Progress, tuples: int = PIECE_TUPLES) -> Iterator[tuple[Trains, Progress]]:
     """The trains in pieces of about so many tuples, each with the word of progress that belongs to it."""
     longest = max(trains.values(), key=_length, default=None)
-    if longest is None or _length(longest) <= tuples or progress.end:
+    if longest is None or _length(longest) <= tuples:
         yield trains, progress
     elif longest.arrival_us is not None:
         yield from _by_rows(trains, progress, tuples)
@@ -50,7 +50,9 @@ def _by_numbers(trains: Trains, progress: Progress, last_orders: Ints) -> Iterat
     orders = {producer: _orders(train) for producer, train in trains.items()}
     done = dict.fromkeys(trains, 0)
     first = progress.first
-    for seq in [*np.unique(last_orders >> 1).tolist(), progress.seq]:
+    # What is flushed at the end stands behind the last number.
+    numbers = np.unique(last_orders >> 1)
+    for seq in [*numbers[numbers < progress.seq].tolist(), progress.seq]:
         cut: dict[Producer, Train] = {}
         for producer, train in trains.items():
             start, stop = done[producer], int(np.searchsorted(orders[producer], 2 * seq + 1, side="right"))

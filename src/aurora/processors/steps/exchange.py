@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +12,14 @@ import polars as pl
 
 from aurora.boxes.coding import words
 from aurora.boxes.segments import sorting
-from aurora.model.train import CLOCK, ORDER, RANKS, WHEN, Ints, Part, Train, rows_at, rows_where
+from aurora.model.train import ARRIVAL, CLOCK, ORDER, RANKS, WHEN, Ints, Part, Train, frame_of, rows_at, rows_where
 from aurora.scheduler.segments import Split
 
 PLACE = "__place"
 """In the blocks of parts: the row among those that were split together."""
 
 _FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+_FIRST_SHIFT, _LAST_SHIFT = np.uint64(29), np.uint64(33)
 _LENGTH = np.uint64(0xFFFFFFFF)
 _SHORT = np.uint64(12)
 _NULL = np.uint64(0x5851F42D4C957F2D)
@@ -32,12 +34,19 @@ def part_numbers(frame: pl.DataFrame, keys: Sequence[str], parts: int) -> Ints:
     # In blocks whose arrays stay in the processor's cache.
     for start in range(0, frame.height, _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
-        mixed = np.zeros(len(numbers[block]), np.uint64)
-        for word in columns:
+        mixed = columns[0][block] * _FACTORS[0]
+        mixed ^= mixed >> _FIRST_SHIFT
+        for word in columns[1:]:
             mixed ^= word[block]
             mixed *= _FACTORS[0]
-            mixed ^= mixed >> np.uint64(29)
-        numbers[block] = (mixed >> np.uint64(33)) % np.uint64(parts)
+            mixed ^= mixed >> _FIRST_SHIFT
+        mixed >>= _LAST_SHIFT
+        if parts & (parts - 1):
+            mixed %= np.uint64(parts)
+        else:
+            # The same for powers of two, without a division.
+            mixed &= np.uint64(parts - 1)
+        numbers[block] = mixed
     return numbers
 
 
@@ -65,6 +74,8 @@ def _text_words(column: pl.Series) -> list[Hashes]:
         return [np.zeros(len(column), np.uint64)] * 2
     low, high = pair
     assert high is not None
+    if np.bitwise_or.reduce(low) & _LENGTH <= _SHORT:
+        return [low, high]
     long = np.flatnonzero((low & _LENGTH) > _SHORT)
     if len(long):
         # The words of a long string say where it stands, not what it is.
@@ -91,7 +102,7 @@ def split(frame: pl.DataFrame, keys: Sequence[str], parts: int) -> list[pl.DataF
 
 def thin(frame: pl.DataFrame, progress: Sequence[str]) -> pl.DataFrame:
     """What every part must know of all rows: their hidden columns and the columns of progress."""
-    return pl.DataFrame([frame.get_column(name) for name in dict.fromkeys([*progress, ORDER, CLOCK])])
+    return frame_of([frame.get_column(name) for name in dict.fromkeys([*progress, ORDER, CLOCK])])
 
 
 def part_train(frames: Sequence[tuple[pl.DataFrame, int]], first: int, whole: pl.DataFrame) -> Train:
@@ -99,17 +110,43 @@ def part_train(frames: Sequence[tuple[pl.DataFrame, int]], first: int, whole: pl
     places = np.concatenate([frame.get_column(PLACE).to_numpy() + offset for frame, offset in frames])
     columns = [pl.DataFrame(frame.get_columns()[:-1]) for frame, _ in frames]
     frame = columns[0] if len(columns) == 1 else pl.concat(columns, rechunk=True)
-    at_once = np.zeros(frame.height, np.int64)
-    when = (places + first, at_once, at_once)
-    ranks = [pl.Series(name, rank) for name, rank in zip(WHEN, when, strict=True)]
-    return Train(frame.hstack(ranks), part=Part(places, first, whole))
+    return _part(frame.get_columns(), Part(places, first, whole))
 
 
-def shared_part(frame: pl.DataFrame, form: Split, part: int, parts: int, first: int) -> Train:
+@dataclass(frozen=True)
+class Hidden:
+    """The hidden columns of rows that are yet to be split. ``clocks`` may be one for all, and stand for arrivals."""
+
+    order: Ints
+    clocks: Ints | int
+    arrivals: Ints | None = None
+
+    def at(self, places: Ints) -> list[pl.Series]:
+        clocks = pl.Series(CLOCK, self._clocks(len(places)) if isinstance(self.clocks, int) else self.clocks[places])
+        arrivals = clocks.alias(ARRIVAL) if self.arrivals is None else pl.Series(ARRIVAL, self.arrivals[places])
+        return [pl.Series(ORDER, self.order[places]), clocks, arrivals]
+
+    def thin(self) -> list[pl.Series]:
+        return [pl.Series(ORDER, self.order), pl.Series(CLOCK, self._clocks(len(self.order)))]
+
+    def _clocks(self, count: int) -> Ints:
+        return np.full(count, self.clocks) if isinstance(self.clocks, int) else self.clocks
+
+
+def shared_part(frame: pl.DataFrame, hidden: Hidden, form: Split, part: int, parts: int, first: int) -> Train:
     """One part of an arc's train, picked from all of it."""
     mine = part_numbers(frame, form.keys, parts) == part
-    picked = rows_where(frame, mine).hstack([pl.Series(PLACE, np.flatnonzero(mine))])
-    return part_train([(picked, 0)], first, thin(frame, form.progress))
+    places = np.flatnonzero(mine)
+    mask = pl.Series(mine)
+    whole = frame_of([*(frame.get_column(name) for name in form.progress), *hidden.thin()])
+    picked = [column.filter(mask) for column in frame.get_columns()]
+    return _part([*picked, *hidden.at(places)], Part(places, first, whole))
+
+
+def _part(columns: list[pl.Series], part: Part) -> Train:
+    at_once = pl.Series(np.zeros(len(part.places), np.int64))
+    ranks = [pl.Series(WHEN[0], part.places + part.first), *(at_once.alias(name) for name in WHEN[1:])]
+    return Train(frame_of(columns + ranks), part=part)
 
 
 def assembled(frames: Sequence[pl.DataFrame], *, ranked: bool) -> pl.DataFrame:

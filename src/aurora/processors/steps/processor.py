@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any, Protocol
 
@@ -14,11 +15,12 @@ import aurora.errors
 from aurora.boxes import python, spark
 from aurora.errors import AuroraError, StateError
 from aurora.expressions import registry
-from aurora.model.train import CLOCK, ORDER, Progress, Train
+from aurora.model.train import CLOCK, ORDER, Progress, Train, frame_of
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.plan import BoxCost, Execution, FileRows, Result
 from aurora.processors.poison import RejectedTuple
 from aurora.processors.steps.packing import packed
+from aurora.processors.steps.pruning import pruned
 from aurora.processors.steps.task import (
     Cargo,
     FromBlocks,
@@ -96,19 +98,18 @@ class StepProcessor:
         durable: bool = False,
     ) -> None:
         self.kind = runner.kind
-        self._typed = typed
+        typed = pruned(typed)
         self._runner = runner
-        self._blocks = blocks
         self._states = StateStore(open_folder(states), durable=False)
         self._durable = durable
         self._secured: set[str] = set()
-        self._parts = runner.slots if parts is None else parts
-        self._shares = self._parts <= most_readers
-        self._segments = segments(typed, self._parts)
+        parts = runner.slots if parts is None else parts
+        timed = frozenset(name for name in typed.order if typed.network.boxes[name].keeps_time())
+        self._layout = _Layout(typed, segments(typed, parts), parts, parts <= most_readers, timed, blocks)
         self._program = Program(
             uuid.uuid4().hex[:12],
             typed.network,
-            self._parts,
+            parts,
             states,
             statics or {},
             dict(registry.FUNCTIONS),
@@ -122,7 +123,6 @@ class StepProcessor:
         self._latest: dict[tuple[int, int], str] = {}
         self._rows: dict[Producer, int] = {}
         self._predicted: dict[tuple[int, int], float] = {}
-        self._timed = {name for name in typed.order if typed.network.boxes[name].keeps_time()}
 
     def run(self, plan: Sequence[Execution]) -> list[Result]:
         return [self._execute(execution) for execution in plan]
@@ -131,9 +131,9 @@ class StepProcessor:
         self._step += 1
         costs = {box: BoxCost() for box in execution.boxes}
         rejected: list[RejectedTuple] = []
-        step = _Step(self, execution)
+        step = _Step(self._layout, self._step, self._latest, self._rows, execution)
         try:
-            for level, found in groupby(enumerate(self._segments), key=lambda entry: entry[1].level):
+            for level, found in groupby(enumerate(self._layout.segments), key=lambda entry: entry[1].level):
                 tasks, own = step.tasks(list(found))
                 outcomes = [self._own.run(task) for task in own]
                 if tasks:
@@ -141,13 +141,14 @@ class StepProcessor:
                     bundles = packed(tasks, self._runner.slots, lambda t: self._predicted.get((t.segment, t.part), 0.0))
                     outcomes += self._runner.run(bundles, label)
                 self._take(outcomes, step, costs, rejected)
-            trains = {producer: train for producer in self._typed.outputs.values() if (train := step.train(producer))}
+            outputs = self._layout.typed.outputs.values()
+            trains = {producer: train for producer in outputs if (train := step.train(producer))}
         finally:
-            self._blocks.release(step.blocks)
+            self._layout.blocks.release(step.blocks)
         return Result(trains, costs, sorted(rejected, key=lambda tuple: tuple.number))
 
     def _names(self, tasks: Iterable[Task]) -> list[str]:
-        return list(dict.fromkeys(self._segments[task.segment].name for task in tasks))
+        return list(dict.fromkeys(self._layout.segments[task.segment].name for task in tasks))
 
     def _take(
         self, outcomes: Sequence[Outcome], step: _Step, costs: dict[str, BoxCost], rejected: list[RejectedTuple]
@@ -160,7 +161,7 @@ class StepProcessor:
             if outcome.failure is not None:
                 kind = getattr(aurora.errors, outcome.failure.kind, AuroraError)
                 if outcome.failure.kind not in vars(aurora.errors):
-                    where = self._segments[outcome.segment].name
+                    where = self._layout.segments[outcome.segment].name
                     raise AuroraError(f"in {where}: {outcome.failure.message}\n{outcome.failure.trace}")
                 raise kind(outcome.failure.message)
             rejected += outcome.rejected
@@ -176,15 +177,15 @@ class StepProcessor:
             self._states.secure(set(self._latest.values()) - self._secured)
             self._secured = set(self._latest.values())
         return {
-            "parts": self._parts,
+            "parts": self._layout.parts,
             "step": self._step,
             "states": {f"{segment}/{part}": name for (segment, part), name in self._latest.items()},
             "rows": {f"{producer.name}/{producer.port}": rows for producer, rows in self._rows.items()},
         }
 
     def resume(self, checkpoint: Mapping[str, Any]) -> None:
-        if checkpoint["parts"] != self._parts:
-            raise StateError(f"the state is of {checkpoint['parts']} parts, but the run has {self._parts}")
+        if checkpoint["parts"] != self._layout.parts:
+            raise StateError(f"the state is of {checkpoint['parts']} parts, but the run has {self._layout.parts}")
         for name in checkpoint["states"].values():
             self._states.read(name)
         self._step = checkpoint["step"]
@@ -203,33 +204,62 @@ class StepProcessor:
         self._runner.close()
 
 
-class _Step:
-    """One execution on its way: what has been written so far, and the tasks that read it."""
+@dataclass(frozen=True)
+class _Layout:
+    """How a network is spread, which all its steps have in common.
 
-    def __init__(self, processor: StepProcessor, execution: Execution) -> None:
-        self._processor = processor
+    ``shares``: parts of a segment by keys read whole streams themselves. ``timed`` are the boxes that time moves.
+    """
+
+    typed: TypedNetwork
+    segments: Sequence[Segment]
+    parts: int
+    shares: bool
+    timed: frozenset[str]
+    blocks: BlockStore
+
+
+class _Step:
+    """One execution on its way: what has been written so far, and the tasks that read it.
+
+    ``latest`` names the states that tasks start from; ``rows`` counts the rows of every arc that is split, and goes on.
+    """
+
+    def __init__(
+        self,
+        layout: _Layout,
+        number: int,
+        latest: Mapping[tuple[int, int], str],
+        rows: dict[Producer, int],
+        execution: Execution,
+    ) -> None:
+        self._layout = layout
+        self._number = number
+        self._latest = latest
+        self._rows = rows
         self._execution = execution
         self._written: dict[Producer, list[FromBlocks]] = {}
         self._splits: dict[tuple[Producer, tuple[str, ...]], list[SplitBlocks]] = {}
         self._pushed: dict[Producer, FromBlocks] = {}
         self._pulled: dict[Producer, tuple[FileRows, Block | None]] = {}
         self._firsts: dict[Producer, int] = {}
-        self._shares = {p for segment in processor._segments if self._shared(segment) for p in segment.reads}
+        self._shares = {p for segment in layout.segments if self._shared(segment) for p in segment.reads}
         self.blocks: list[Block] = []
-        self._folders = processor._blocks.folders(sum(map(_size, execution.trains.values())))
+        self._folders = layout.blocks.folders(sum(map(_size, execution.trains.values())))
         for producer, train in execution.trains.items():
             self._enter(producer, train)
         self._word = self._put_word(execution.progress)
 
     def _put(self, name: str, frame: pl.DataFrame) -> Block:
-        block = write_block(self._folders, f"{self._processor._step}-{name}", frame)
-        self._processor._blocks.note([block])
+        block = write_block(self._folders, f"{self._number}-{name}", frame)
+        self._layout.blocks.note([block])
         self.blocks.append(block)
         return block
 
     def _enter(self, producer: Producer, train: Train | FileRows) -> None:
         if isinstance(train, Train):
-            block = self._put(f"in-{producer}", train.frame)
+            columns = [train.frame.get_column(name) for name in self._columns(producer)]
+            block = self._put(f"in-{producer}", frame_of([*columns, *train.hidden_columns]))
             self._pushed[producer] = FromBlocks((block,), arrival_us=train.arrival_us)
             return
         numbering = None
@@ -239,10 +269,13 @@ class _Step:
             numbering = self._put(f"in-{producer}", pl.DataFrame({ORDER: 2 * numbers + 1, CLOCK: clocks}))
         self._pulled[producer] = (train, numbering)
 
+    def _columns(self, producer: Producer) -> tuple[str, ...]:
+        return tuple(self._layout.typed.arcs[producer].schema)
+
     def _put_word(self, progress: Progress) -> Word:
         clocks: Block | int = progress.clock
         count = len(progress.clocks)
-        if not self._processor._timed:
+        if not self._layout.timed:
             count = 0
         elif count and int(progress.clocks[0]) != progress.clock:
             clocks = self._put("clocks", pl.DataFrame({CLOCK: progress.clocks}))
@@ -250,7 +283,7 @@ class _Step:
 
     def note(self, outcome: Outcome) -> None:
         self.blocks += outcome.blocks()
-        self._processor._blocks.note(outcome.blocks())
+        self._layout.blocks.note(outcome.blocks())
         for producer, cargo in outcome.written.items():
             self._written.setdefault(producer, []).append(cargo)
         for key, made in outcome.splits.items():
@@ -269,16 +302,16 @@ class _Step:
         if segment.spread == "slices":
             loads = self._slices(segment)
         elif segment.spread == "keys":
-            loads = [self._part(segment, part) for part in range(self._processor._parts)]
+            loads = [self._part(segment, part) for part in range(self._layout.parts)]
         else:
             loads = [{p: cargo for p in segment.reads if (cargo := self._whole(p)) is not None}]
-        timed = any(box in self._processor._timed for box in segment.boxes)
-        latest = self._processor._latest
+        timed = any(box in self._layout.timed for box in segment.boxes)
+        latest = self._latest
         return [
             Task(
                 number,
                 part,
-                self._processor._step,
+                self._number,
                 load,
                 self._word,
                 latest.get((number, part)),
@@ -292,17 +325,18 @@ class _Step:
 
     def _shared(self, segment: Segment) -> bool:
         """Whether who reads a stream by key takes all of it, which is quicker than an exchange for few parts."""
-        return segment.spread == "slices" and not segment.boxes and self._processor._shares
+        return segment.spread == "slices" and not segment.boxes and self._layout.shares
 
     def _slices(self, segment: Segment) -> list[dict[Producer, Cargo]]:
         """The one stream that a segment reads in slices, cut for every worker."""
         (producer,) = segment.reads
         if self._shared(segment) and not segment.writes:
             return []
-        count = self._processor._parts if segment.boxes or producer in self._pulled else 1
+        count = self._layout.parts if segment.boxes or producer in self._pulled else 1
         if producer in self._pulled:
             rows, numbering = self._pulled[producer]
-            return [{producer: _file_cut(rows, numbering, *cut)} for cut in _cuts(len(rows), count)]
+            columns = self._columns(producer)
+            return [{producer: _file_cut(rows, columns, numbering, *cut)} for cut in _cuts(len(rows), count)]
         if producer in self._pushed:
             cargo = self._pushed[producer]
             cuts = _cuts(cargo.blocks[0].rows, count)
@@ -318,7 +352,7 @@ class _Step:
                 if isinstance(source, FromFile | FromBlocks):
                     rows = len(self._execution.trains[producer])
                     first = self._first(producer, rows)
-                    cargo[producer] = FromShare(source, form, part, self._processor._parts, first)
+                    cargo[producer] = FromShare(source, form, part, self._layout.parts, first)
                 continue
             made = self._splits.get((producer, form.keys))
             if made:
@@ -331,14 +365,14 @@ class _Step:
     def _first(self, producer: Producer, rows: int) -> int:
         """The number on the arc of the first row of this step's train."""
         if producer not in self._firsts:
-            self._firsts[producer] = self._processor._rows.get(producer, 0)
-            self._processor._rows[producer] = self._firsts[producer] + rows
+            self._firsts[producer] = self._rows.get(producer, 0)
+            self._rows[producer] = self._firsts[producer] + rows
         return self._firsts[producer]
 
     def _whole(self, producer: Producer) -> Cargo | None:
         if producer in self._pulled:
             rows, numbering = self._pulled[producer]
-            return _file_cut(rows, numbering, 0, len(rows))
+            return _file_cut(rows, self._columns(producer), numbering, 0, len(rows))
         if producer in self._pushed:
             return self._pushed[producer]
         return self._made(producer)
@@ -366,10 +400,11 @@ def _cuts(rows: int, count: int) -> list[tuple[int, int]]:
     return [(start, stop) for start, stop in pairwise(bounds) if stop > start]
 
 
-def _file_cut(rows: FileRows, numbering: Block | None, start: int, stop: int) -> FromFile:
+def _file_cut(rows: FileRows, columns: tuple[str, ...], numbering: Block | None, start: int, stop: int) -> FromFile:
     clock = rows.clocks if isinstance(rows.clocks, int) else int(rows.clocks[-1])
     return FromFile(
         rows.file,
+        columns,
         rows.start + start,
         rows.start + stop,
         rows.first + start,

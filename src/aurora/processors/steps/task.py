@@ -41,9 +41,13 @@ class Program:
 
 @dataclass(frozen=True)
 class FromFile:
-    """Rows that the worker reads from a file. ``numbering`` has their numbers and clocks, from row ``offset`` on."""
+    """Columns of rows that the worker reads from a file.
+
+    ``numbering`` has the rows' numbers and clocks, from row ``offset`` on.
+    """
 
     file: Readable
+    columns: tuple[str, ...]
     start: int
     stop: int
     first: int

@@ -14,12 +14,12 @@ from aurora.boxes import python, spark
 from aurora.errors import AuroraError
 from aurora.expressions import registry
 from aurora.model.check import typecheck
-from aurora.model.train import CLOCK, ORDER, Progress, Train
+from aurora.model.train import ARRIVAL, CLOCK, ORDER, Progress, Train
 from aurora.model.typed import Producer
 from aurora.processors.local import LocalProcessor
 from aurora.processors.plan import BoxCost, Execution, FileRows
 from aurora.processors.steps.cutting import PIECE_TUPLES, Trains, pieces, until
-from aurora.processors.steps.exchange import assembled, part_train, shared_part, split, thin
+from aurora.processors.steps.exchange import Hidden, assembled, part_train, shared_part, split, thin
 from aurora.processors.steps.task import (
     Cargo,
     Failure,
@@ -145,8 +145,7 @@ def _pieces(task: Task) -> Iterator[tuple[Trains, Progress]]:
         return
     (producer,) = task.trains
     first = progress.first
-    for start in range(source.start, source.stop, PIECE_TUPLES):
-        stop = min(start + PIECE_TUPLES, source.stop)
+    for start, stop in source.file.pieces(source.start, source.stop, PIECE_TUPLES):
         past = start - source.start
         piece = replace(source, start=start, stop=stop, first=source.first + past, offset=source.offset + past)
         if isinstance(cargo, FromShare):
@@ -173,9 +172,9 @@ def _joined_trains(made: Iterable[Trains]) -> dict[Producer, Train]:
 
 def _opened(cargo: Cargo) -> Train:
     if isinstance(cargo, FromFile):
-        return _from_file(cargo)
+        return _file_rows(cargo).open(cargo.columns)
     if isinstance(cargo, FromShare):
-        return shared_part(_opened(cargo.source).frame, cargo.split, cargo.part, cargo.parts, cargo.first)
+        return _shared(cargo)
     if isinstance(cargo, FromSplit):
         own = [(read_block(block), offset) for block, offset in cargo.own]
         return part_train(own, cargo.first, _joined(cargo.whole))
@@ -194,12 +193,25 @@ def _joined(blocks: tuple[Block, ...]) -> pl.DataFrame:
     return pl.concat([read_block(block) for block in blocks], rechunk=True)
 
 
-def _from_file(cargo: FromFile) -> Train:
+def _shared(cargo: FromShare) -> Train:
+    source = cargo.source
+    if isinstance(source, FromFile):
+        rows = _file_rows(source)
+        frame = rows.file.read(rows.start, rows.stop, source.columns)
+        hidden = Hidden(rows.orders(), rows.clocks)
+    else:
+        train = opened(source)
+        frame = train.visible
+        hidden = Hidden(train.hidden(ORDER), train.hidden(CLOCK), train.hidden(ARRIVAL))
+    return shared_part(frame, hidden, cargo.split, cargo.part, cargo.parts, cargo.first)
+
+
+def _file_rows(cargo: FromFile) -> FileRows:
     orders, clocks = None, None
     if cargo.numbering is not None:
         numbering = read_block(cargo.numbering).slice(cargo.offset, cargo.stop - cargo.start)
         orders, clocks = (numbering.get_column(name).to_numpy() for name in (ORDER, CLOCK))
-    rows = FileRows(
+    return FileRows(
         cargo.file,
         cargo.start,
         cargo.stop,
@@ -208,4 +220,3 @@ def _from_file(cargo: FromFile) -> Train:
         None if orders is None else orders >> 1,
         cargo.bare,
     )
-    return rows.open()
