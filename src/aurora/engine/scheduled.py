@@ -33,6 +33,7 @@ _WORD_US = 10_000
 """A box that waits for time, and gets no tuples, hears of the clock about so often while others are busy."""
 
 _WAIT_S = 0.05
+_GLANCE_S = 0.002
 _REMEMBERED = 100
 _SHARE_US = 50_000
 """How often memory is shared out anew among queues, while some of them are on disk."""
@@ -107,8 +108,8 @@ class Scheduled:
             self._raise()
             entry = self._next()
             if entry is None and self._now_running:
-                # What another worker makes may have to be run here.
-                self._changed.wait(_WAIT_S)
+                # What another worker makes may have to be run here, and tuples may come in meanwhile.
+                self._changed.wait(_GLANCE_S)
                 return True
         if entry is None:
             return False
@@ -250,9 +251,10 @@ class Scheduled:
         delivered = time.perf_counter()
         with self._lock:
             self._boxes.end(call.box, load.progress, made, following)
-            note_cost(self._parts, call.box, result.costs[place.name], result.trains)
-            stored = taken - began + time.perf_counter() - delivered
-            self._measured.note_overhead("storage", stored)
+            cost = result.costs[place.name]
+            note_cost(self._parts, call.box, cost, result.trains)
+            self._measured.note_overhead("worker", delivered - taken - cost.cost_s)
+            self._measured.note_overhead("storage", taken - began + time.perf_counter() - delivered)
 
     # Workers
 

@@ -86,8 +86,9 @@ def find_interval(
     """The interval of a column whose tuples make what is ``unwanted`` at the output, and hardly anything else.
 
     At most ``tolerance`` of the other outputs may be lost. None if there is no such interval. First the sample's
-    values are cut into blocks and each is left out; the neighbouring ones that take away most are then moved at both
-    ends, by bisection. The interval ends at values of the sample: what lies beyond has not been tried.
+    values are cut into blocks and each is left out. Then both ends of the neighbouring blocks that take away most are
+    moved by bisection: outwards as far as is tolerated, and inwards again as far as nothing more comes through, so that
+    no tuple goes that other outputs may be made from. What lies beyond the sample's values has not been tried.
     """
     kind = of_polars(through(sample.clear()).schema[output_column])
     tried = _Sample(sample, column, through, Region.of(unwanted, kind), output_column)
@@ -99,6 +100,9 @@ def find_interval(
     if last < first:
         return None
     first = -_last_with(lambda begin: tried.without(-begin, last)[1] <= tolerance, -first, 0)
+    removed = tried.without(first, last)[0]
+    last = -_last_with(lambda end: tried.without(first, -end)[0] >= removed, -last, -first)
+    first = _last_with(lambda begin: tried.without(begin, last)[0] >= removed, first, last)
     removed, lost = tried.without(first, last)
     return Trial(Interval(tried.steps[first], tried.steps[last]), removed, lost, tried.runs) if removed else None
 

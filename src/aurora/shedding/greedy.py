@@ -7,7 +7,7 @@ all outputs cost the same. A graph that falls and then goes on level is crossed 
 
 The last move is made only so far that the load fits. How far differs from move to move, so all that could be the last
 are tried, and so is to lower all outputs alike from the start; the best is taken. Hence a plan is never worse
-than dropping the same share at all inputs.
+than dropping the same share at all inputs. If there is room left then, outputs are raised again.
 
 An output whose graph forbids loss is never shed, and neither is one that the caller names. An output **without** a loss
 graph counts as if its utility were the share delivered: nobody said that loss does not hurt it, and nobody forbade it.
@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +41,11 @@ FORBIDDEN_AT = 99.0
 BACKLOG_S = 1.0
 """From so many seconds of waiting work on, a drop stands at the backlog and not upstream of it."""
 
-_HALVINGS = 34
+_HALVINGS = 24
 """A level is found to this power of a half."""
 
+_REFILLS = 3
+_ENOUGH_ROOM = 1e-6
 _ROUNDING = 1e-9
 
 
@@ -102,10 +105,20 @@ def _root(share: float, power: int) -> float:
 
 def _lowered(wanted: Floats, powers: Ints, levels: Floats) -> Floats:
     """Rows with the outputs that have a power lowered to the row's level, as far as they are above it."""
-    raised = np.where(powers > 0, levels[:, None], 1.0)
+    return np.minimum(wanted, np.where(powers > 0, _powers(powers, levels), 1.0))
+
+
+def _risen(wanted: Floats, powers: Ints, levels: Floats) -> Floats:
+    """Rows with the outputs that have a power raised to the row's level, as far as they are below it."""
+    return np.maximum(wanted, np.where(powers > 0, _powers(powers, levels), 0.0))
+
+
+def _powers(powers: Ints, levels: Floats) -> Floats:
+    """Products, since a power may be rounded in one row otherwise than in the next."""
+    raised = np.repeat(levels[:, None], powers.shape[-1], axis=1)
     for power in range(2, int(powers.max(initial=1)) + 1):
         raised = np.where(powers >= power, raised * levels[:, None], raised)
-    return np.minimum(wanted, raised)
+    return raised
 
 
 @dataclass(frozen=True)
@@ -232,14 +245,71 @@ class Planner:
         powers = np.repeat([group.powers for group, _ in moves], count, axis=0)
         most = np.tile(capacities, len(moves))
         partial = self._fitted(np.concatenate([wanted for _, wanted in moves]), powers, most)
-        options = np.concatenate([partial, stops[passed], np.tile(stops[-1], (count, 1))])
+        every = np.tile(capacities, len(moves) + 2)
+        options = self._refilled(np.concatenate([partial, stops[passed], np.tile(stops[-1], (count, 1))]), every)
         load, _, utility = self._evaluate(options)
-        fits = load <= np.tile(capacities, len(moves) + 2) * (1 + _ROUNDING)
-        worth = np.where(fits, utility, -np.inf).reshape(-1, count)
+        worth = np.where(load <= every * (1 + _ROUNDING), utility, -np.inf).reshape(-1, count)
         # What a sum of doubles may be off must not decide.
         best = np.argmax(worth >= worth.max(axis=0) - _ROUNDING, axis=0)
         chosen: Floats = options.reshape(-1, count, options.shape[1])[best, np.arange(count)]
         return chosen
+
+    def _refilled(self, wanted: Floats, capacities: Floats) -> Floats:
+        """Gives back what was taken too early, where a later move made room for it.
+
+        An output may have fallen to a level stretch of its graph, on which all that it still gets is for nothing. It
+        gets the least of the stretch, and the others what is then free.
+        """
+        rows = self._settled(wanted)
+        self._raise_best(rows, np.arange(len(rows)), capacities, wholly=True)
+        for _ in range(_REFILLS):
+            room = np.flatnonzero(self._model.evaluate(rows).load < capacities * (1 - _ENOUGH_ROOM))
+            if not len(room) or not self._raise_best(rows, room, capacities, wholly=False):
+                break
+        better = self._evaluate(rows)[2] > self._evaluate(wanted)[2] + _ROUNDING
+        return np.where(better[:, None], rows, wanted)
+
+    def _raise_best(self, rows: Floats, at: Ints, capacities: Floats, *, wholly: bool) -> bool:
+        """Raises, in some of the rows, the group that is worth most; False if nothing became better.
+
+        ``wholly``: to all of its tuples or not at all. This is quick, and finds what costs nothing.
+        """
+        groups, count = len(self._groups), len(at)
+        if not groups:
+            return False
+        powers = np.repeat([group.powers for group in self._groups], count, axis=0)
+        before, most = np.tile(rows[at], (groups, 1)), np.tile(capacities[at], groups)
+        raised = _risen(before, powers, np.ones(len(before))) if wholly else self._raised(before, powers, most)
+        load, _, utility = self._evaluate(raised)
+        worth = np.where(load <= most, utility, -np.inf).reshape(groups, count)
+        best = np.argmax(worth >= worth.max(axis=0) - _ROUNDING, axis=0)
+        better = worth[best, np.arange(count)] > self._evaluate(rows[at])[2] + _ROUNDING
+        rows[at[better]] = raised.reshape(groups, count, -1)[best, np.arange(count)][better]
+        return bool(better.any())
+
+    def _settled(self, wanted: Floats) -> Floats:
+        """Outputs on a level stretch of their graph, lowered to its end."""
+        rows = wanted.copy()
+        for i, (name, graph) in enumerate(zip(self._model.outputs, self._graphs, strict=True)):
+            if name not in self.protected:
+                points = ((0.0, graph.utility(0.0)), *graph.points)
+                for (x0, u0), (x1, u1) in reversed(list(pairwise(points))):
+                    level = u0 == u1 and x0 < x1
+                    rows[:, i] = np.where(
+                        level & (100 * rows[:, i] > x0) & (100 * rows[:, i] <= x1), x0 / 100, rows[:, i]
+                    )
+        return rows
+
+    def _raised(self, wanted: Floats, powers: Ints, capacities: Floats) -> Floats:
+        """Rows raised as far as their load fits; they fit as they are."""
+        fits = np.zeros(len(wanted))
+        exceeds = np.ones(len(wanted))
+        for level in (exceeds, *[None] * _HALVINGS):
+            middle = (fits + exceeds) / 2 if level is None else level
+            enough = self._model.evaluate(_risen(wanted, powers, middle)).load <= capacities
+            fits = np.where(enough, middle, fits)
+            exceeds = np.where(enough, exceeds, middle)
+        return _risen(wanted, powers, fits)
 
     def _fitted(self, wanted: Floats, powers: Ints, capacities: Floats) -> Floats:
         """Rows lowered just so far that their load fits; to nothing where that is not enough."""

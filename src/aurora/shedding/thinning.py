@@ -81,8 +81,8 @@ class _Box(NamedTuple):
 class Thinning:
     """``closed`` are places where no drop may stand.
 
-    The load is in cores. A place that only one worker runs at a time and that is busy for the share b of the time keeps
-    the machine as busy as b times all its cores would: the load is the greatest of these and the sum over all boxes.
+    The load is in cores. Boxes that only one worker runs at a time, and that keep it busy for the share b of its time,
+    are as much in the way as b times all cores would be: the load is the greatest of these and the sum over all boxes.
     """
 
     def __init__(

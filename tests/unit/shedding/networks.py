@@ -91,7 +91,7 @@ def cases(draw: st.DrawFn, *, forbidding: bool = True, dead_ends: bool = True) -
 
 
 def flowing(case: Case, drops: Mapping[Place, float]) -> tuple[float, dict[str, float]]:
-    """The load, and the share that each output gets when the drops stand at these places, if it gets anything at all."""
+    """The load, and the share that each output gets with drops at these places. An output that got nothing has none."""
     typed = case.typed
 
     def flow(dropping: Mapping[Place, float]) -> tuple[float, dict[Producer, float]]:

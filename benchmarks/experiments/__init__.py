@@ -1,0 +1,1 @@
+"""The experiments of the scheduling paper, on this engine: ``python -m benchmarks.experiments``."""

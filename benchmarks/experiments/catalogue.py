@@ -1,0 +1,34 @@
+"""All experiments, in the order of the paper."""
+
+from __future__ import annotations
+
+from benchmarks.experiments import (
+    figure_03,
+    figure_05,
+    figure_06,
+    figure_07,
+    figure_08,
+    figure_09,
+    figure_11,
+    figure_13,
+    figure_14,
+    goals,
+    on_spark,
+)
+
+EXPERIMENTS = {
+    module.EXPERIMENT.key: module.EXPERIMENT
+    for module in (
+        figure_03,
+        figure_05,
+        figure_06,
+        figure_07,
+        figure_08,
+        figure_09,
+        figure_11,
+        figure_13,
+        figure_14,
+        goals,
+        on_spark,
+    )
+}
