@@ -79,7 +79,6 @@ EXPERIMENT = Experiment(
     "loose QoS, (0, 1), (4, 1), (5, 0); times of the graphs are scaled by 0.1. Both policies decide on one thing at "
     "a time.",
     "Tuples come in clusters at random times. Where they come evenly, our engine is done with each before the next "
-    "comes, and any policy is as good as any other. The knee lies further to the right than in the paper, since "
-    "overheads are smaller.",
+    "comes, and any policy is as good as any other.",
     measure,
 )

@@ -43,7 +43,7 @@ def rows(seed: int) -> pl.DataFrame:
 
 
 def answers(tables: dict[str, pl.DataFrame], *, held: bool, **options: Any) -> tuple[dict[str, pl.DataFrame], int, int]:
-    """What comes out, and the most that the queues had in memory and on disk. ``held``: boxes come to little at first."""
+    """What comes out, and the most that queues had in memory and on disk. ``held``: boxes come to little at first."""
     most = on_disk = 0
     got: dict[str, list[pl.DataFrame]] = {name: [] for name in network().outputs}
     with Engine(network(), processor="local", clock="t", paused=held, **options) as engine:

@@ -1,4 +1,4 @@
-"""The engine at work: boxes run by themselves, answers are handed out, and what does not fit waits, or does not get in."""
+"""The engine at work: boxes run by themselves, answers are handed out, and what does not fit waits or stays out."""
 
 from __future__ import annotations
 
@@ -184,9 +184,13 @@ def test_whoever_waits_for_room_hears_of_a_failure(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("aurora.processors.local.LocalProcessor.run", broken)
     running = engine(memory=0, disk=0)
     running.start()
-    with pytest.raises((UserCodeError, StateError), match="broken"):
+
+    def enqueue_for_long() -> None:
         for _ in range(1000):
             running.enqueue("s", rows(1))
+
+    with pytest.raises((UserCodeError, StateError), match="broken"):
+        enqueue_for_long()
     running.shutdown()
 
 
