@@ -36,7 +36,7 @@ class Notes:
         self._times_ns.append(time.time_ns())
         self._sizes.append(train.height)
         for name, kept in self._kept.items():
-            kept += train.get_column(name).to_physical().to_numpy().tobytes()
+            kept += train.get_column(name).to_numpy().tobytes()
 
     def write(self, folder: Path) -> None:
         keys, counts, firsts, seconds = self._kept.values()
@@ -95,7 +95,7 @@ def read(engine: Engine, port: int) -> None:
     """Until the feed ends: all complete lines that have come, as one table."""
     rest = b""
     with socket.create_connection((HOST, port)) as feed:
-        while data := feed.recv(1 << 20):
+        while data := feed.recv(1 << 16):
             lines, newline, rest = (rest + data).rpartition(b"\n")
             if newline:
                 engine.enqueue("ticks", parse(lines + newline))

@@ -24,10 +24,10 @@ from aurora.engine.scheduled import Scheduled
 from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
 from aurora.model.check import typecheck
 from aurora.model.network import Network
-from aurora.model.train import Progress
+from aurora.model.train import ARRIVAL, Progress, Train
 from aurora.model.typed import Producer
 from aurora.processors.local import LocalProcessor
-from aurora.processors.plan import BoxCost
+from aurora.processors.plan import BoxCost, FileRows
 from aurora.scheduler.settings import POLICIES, SchedulerSettings
 from aurora.scheduler.trains import FixedTrain
 from oracle.keyed_chains import keyed_chains
@@ -80,10 +80,13 @@ def scheduled(
         room = Room(memory, 2**30, "block", list(schemas), Path(folder))
         parts = Parts(typed, processor, delivery, statistics, measured, wall, -1, 0)
         flow = Scheduled(parts, room.storage(typed), settings, workers=workers)
+        bare = [name for name in schemas if steps[0] % 2 and not typed.asked_for_hidden(name)]
         try:
             for number, epoch in enumerate(by_column(sources, schemas, CLOCK, FixedTrain(train), (), Position())):
                 progress = epoch.progress
-                flow.put({Producer(name): some for name, some in epoch.trains.items()}, progress)
+                may = flow.bare(bare)
+                trains = {name: _bare(some) if name in may else some for name, some in epoch.trains.items()}
+                flow.put({Producer(name): some for name, some in trains.items()}, progress)
                 for _ in range(steps[number % len(steps)]):
                     flow.step()
             flow.drain()
@@ -92,6 +95,11 @@ def scheduled(
         finally:
             flow.close()
     return RunResult({name: sink.frame for name, sink in sinks.items()}, statistics)
+
+
+def _bare(train: Train | FileRows) -> Train:
+    assert isinstance(train, Train)
+    return Train(train.visible, int(train.hidden(ARRIVAL)[0]))
 
 
 def whole(example: Example, at_end: AtEnd) -> RunResult:

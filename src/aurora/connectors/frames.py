@@ -19,11 +19,11 @@ Table: TypeAlias = pl.DataFrame | Sequence[Mapping[str, Any]] | Any
 def table_frame(table: Table, schema: Schema) -> pl.DataFrame:
     """The table with exactly the schema's columns and types; raises InputError where it does not fit."""
     dtypes = schema.to_polars()
+    if isinstance(table, pl.DataFrame) and table.columns == list(dtypes) and table.dtypes == list(dtypes.values()):
+        return table
     try:
         if hasattr(table, "__arrow_c_stream__"):
             frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(pa.table(table))
-            if list(frame.schema.items()) == list(dtypes.items()):
-                return frame
             missing = [name for name in schema if name not in frame.columns]
             if missing:
                 raise InputError(f"the table lacks the columns {', '.join(missing)}; it has {', '.join(frame.columns)}")

@@ -40,6 +40,8 @@ from aurora.scheduler.settings import SchedulerSettings
 if TYPE_CHECKING:
     from aurora.connectors.spark_feed import Feed
 
+_FEW = 10_000
+"""So few tuples may be run by the thread that enqueues them, if no other does; more would hold it up."""
 _TICK_S = {"local": 0.02, "spark": 0.25}
 """How often boxes that wait for time hear of it on a quiet stream; on Spark it costs a step each time."""
 
@@ -59,8 +61,10 @@ class Engine:
     ...         print(train.rows())
     [('MSF', 60.0)]
 
-    Tuples are taken in the order in which they were enqueued. A tuple's time is that of the wall clock when it was, or
-    with ``clock`` the running maximum of that column. ``statics`` has the tables of dangling connection points.
+    Boxes run in a thread of the engine's own or, where few tuples are enqueued and nothing else runs, in the thread
+    that enqueues them. Tuples are taken in the order in which they were enqueued. A tuple's time is that of the wall
+    clock when it was, or with ``clock`` the running maximum of that column. ``statics`` has the tables of dangling
+    connection points.
 
     ``scheduler`` names the policy that chooses which boxes run, and ``workers`` how many threads run them; answers
     depend on neither. ``headroom`` is the share of the workers' time that boxes should take for long; the rest is for
@@ -113,6 +117,7 @@ class Engine:
         self._workplace = Workplace(processor, master=master, state=self._state, ui=ui, say=say or _tell)
         self._room = Room(memory, disk, when_full, list(network.streams))
         self._flow = make_flow(processor, scheduler, workers, self._room, train)
+        self._local = processor == "local"
         self._tick_s = _TICK_S[processor]
         self._paused = paused
         self._schemas = self._output_schemas()
@@ -241,7 +246,10 @@ class Engine:
             running.shed(stream, frame.height)
             return
         self._queued.put(stream, frame)
-        self._looping.wake()
+        if self._local and frame.height <= _FEW:
+            self._looping.bring()
+        else:
+            self._looping.wake()
 
     def dequeue(self, output: str) -> Iterator[pl.DataFrame]:
         """What has come out on an output, and what comes of everything that was enqueued; then it stops.
@@ -261,7 +269,7 @@ class Engine:
         yield from outlet
 
     def subscribe(self, output: str, callback: Callback) -> None:
-        """Calls ``callback`` with every train of an output as it comes out, in the engine's thread.
+        """Calls ``callback`` with every train of an output as it comes out, in the thread that ran the boxes.
 
         What waits comes first. A callback that fails is logged, and called no more.
         """

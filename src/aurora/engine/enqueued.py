@@ -148,6 +148,9 @@ class Enqueued:
         return found
 
     def _epoch(self, entries: list[_Entry], first: int, bare: Collection[str]) -> Epoch:
+        if len(entries) == 1:
+            only = entries[0]
+            return numbered({only.name: (only.rows, None)}, first, only.clocks, bare)
         clocks = np.concatenate([entry.clocks for entry in entries])
         if self._column is None and clocks[0] != clocks[-1]:
             # A bare train knows one arrival time for all of its tuples, and these have several.

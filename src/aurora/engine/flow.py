@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,7 +41,7 @@ class Parts:
 class Flow(Protocol):
     """Takes what has entered and sees to it that boxes run on it.
 
-    With ``queues`` tuples wait between boxes; they need their numbers there. Without, they are run as they are put.
+    With ``queues`` tuples wait between boxes. Without, they are run as they are put.
     """
 
     processor: Processor
@@ -49,6 +49,9 @@ class Flow(Protocol):
 
     def put(self, trains: Given, progress: Progress) -> None:
         """Tuples have entered, and with them everything up to ``progress.seq``."""
+
+    def bare(self, streams: Collection[str]) -> Collection[str]:
+        """Of streams whose tuples need no numbers, those that may come without just now."""
 
     def step(self) -> bool:
         """Runs some boxes; False when there is nothing to run."""
@@ -104,6 +107,9 @@ class AtOnce:
 
     def put(self, trains: Given, progress: Progress) -> None:
         run_whole(self._parts, self.processor, trains, progress)
+
+    def bare(self, streams: Collection[str]) -> Collection[str]:
+        return streams
 
     def step(self) -> bool:
         return False

@@ -1,11 +1,19 @@
-"""The engine's own thread: it takes what waits, lets boxes run, and lets time pass when nothing waits."""
+"""Who runs the boxes, and when: the engine's own thread, or whoever brings tuples when it has nothing to do.
+
+Tuples that come while nothing runs are run at once by the thread that brings them: handing them to another thread would
+take longer than a few boxes do. What takes longer than a moment is left to the engine's thread.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
+
+_MOMENT_S = 0.002
+"""So long whoever brings tuples may run boxes at a time."""
 
 
 class Runnable(Protocol):
@@ -21,7 +29,7 @@ class Runnable(Protocol):
 class Loop:
     """Runs until it is stopped or something fails; ``error`` is then what did.
 
-    It is settled when everything that was there has come through and the boxes have been told the time. On a quiet
+    It rests when everything that was there has come through and the boxes have been told the time. On a quiet
     stream they are told it every ``tick_s`` seconds, if that is given.
     """
 
@@ -31,7 +39,11 @@ class Loop:
         self.paused = paused
         self.error: BaseException | None = None
         self._turn = threading.RLock()
-        self._signal = threading.Condition()
+        self._runs: int | None = None
+        """The thread that runs boxes."""
+        lock = threading.Lock()
+        self._signal = threading.Condition(lock)
+        self._done = threading.Condition(lock)
         self._news = True
         self._idle = False
         self._wanted = 0
@@ -46,6 +58,7 @@ class Loop:
         with self._signal:
             self._stopped = True
             self._signal.notify_all()
+            self._done.notify_all()
 
     def stop(self) -> None:
         """Waits for what runs just now, and runs nothing more."""
@@ -58,7 +71,7 @@ class Loop:
         with self.exclusive():
             self.paused = True
         with self._signal:
-            self._signal.notify_all()
+            self._done.notify_all()
 
     def resume(self) -> None:
         with self._signal:
@@ -71,9 +84,54 @@ class Loop:
             self._news = True
             self._signal.notify_all()
 
+    def bring(self) -> None:
+        """There is something new, and whoever brought it may run it."""
+        me = threading.get_ident()
+        if self._runs == me or not (self._turn.acquire(blocking=False) or self._acquire_soon()):
+            self.wake()
+            return
+        finished = False
+        try:
+            if not self._is_held:
+                self._runs = me
+                finished = self._run_for_a_moment()
+        except BaseException as error:
+            self._fail(error)
+        finally:
+            self._runs = None
+            self._turn.release()
+        if finished:
+            with self._signal:
+                self._idle = True
+                self._done.notify_all()
+        else:
+            self.wake()
+
+    def _acquire_soon(self) -> bool:
+        """Waits a moment for the turn. Threads that take turns get more done than threads that fight for Python's lock."""
+        with self._signal:
+            self._wanted += 1
+        acquired = self._turn.acquire(timeout=_MOMENT_S)
+        with self._signal:
+            self._wanted -= 1
+            self._signal.notify_all()
+        return acquired
+
+    def _run_for_a_moment(self) -> bool:
+        """Whether all is done."""
+        until_s = time.perf_counter() + _MOMENT_S
+        while self._runnable.turn():
+            if time.perf_counter() > until_s:
+                return False
+        return True
+
+    @property
+    def _is_held(self) -> bool:
+        return self.paused or self._stopped or self._wanted > 0 or self.error is not None
+
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Whoever is inside may run boxes; the loop does not."""
+        """Whoever is inside may run boxes; nobody else does."""
         with self._signal:
             self._wanted += 1
         try:
@@ -82,9 +140,11 @@ class Loop:
             with self._signal:
                 self._wanted -= 1
                 self._signal.notify_all()
+        before, self._runs = self._runs, threading.get_ident()
         try:
             yield
         finally:
+            self._runs = before
             self._turn.release()
 
     @property
@@ -97,13 +157,13 @@ class Loop:
         with self._signal:
             if self.resting:
                 return False
-            self._signal.wait()
+            self._done.wait()
             return True
 
     def wait_for_change(self, timeout_s: float) -> None:
         """Waits until boxes have run, or so long."""
         with self._signal:
-            self._signal.wait(timeout_s)
+            self._done.wait(timeout_s)
 
     def _work(self) -> None:
         try:
@@ -112,16 +172,23 @@ class Loop:
                     if self.paused or self._stopped:
                         # Somebody else had the turn first, and meant it.
                         continue
+                    self._runs = threading.get_ident()
                     worked = self._runnable.turn()
                     if not worked:
                         self._runnable.tick()
+                    self._runs = None
                 with self._signal:
                     self._idle = not worked
-                    self._signal.notify_all()
+                    self._done.notify_all()
         except BaseException as error:
-            with self._signal:
-                self.error = error
-                self._signal.notify_all()
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        with self._signal:
+            self.error = error
+            self._stopped = True
+            self._done.notify_all()
+            self._signal.notify_all()
 
     def _may_go(self) -> bool:
         with self._signal:

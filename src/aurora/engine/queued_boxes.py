@@ -104,6 +104,10 @@ class QueuedBoxes:
             for box in readers:
                 self._refresh(box)
 
+    def is_empty(self, producer: Producer) -> bool:
+        """Whether nothing waits on an arc."""
+        return not any(self.ready[box] for box in self._readers[producer])
+
     def begin(self, box: int, most: int) -> Load | None:
         """Takes at most about so many tuples for a box, which is then busy until ``end``; None if a call is of no use.
 
@@ -158,7 +162,8 @@ class QueuedBoxes:
             train = self._storage.take(reader, most, upto)
             if train is not None:
                 trains[producer] = train
-                last = max(last, int(train.frame.get_column(ORDER)[-1]) >> 1)
+                if train.arrival_us is None:
+                    last = max(last, int(train.frame.get_column(ORDER)[-1]) >> 1)
         self._refresh(box)
         if not trains:
             return None
@@ -279,7 +284,8 @@ def _places(typed: TypedNetwork) -> list[Place]:
             tuple((Consumer(name, port), producer) for port, producer in _live_inputs(typed, name)),
             tuple(Producer(name, port) for port in typed.network.boxes[name].output_ports()),
             typed.network.boxes[name].keeps_time(),
-            typed.network.boxes[name].in_step,
+            # Where no box asks for numbers, trains may come without.
+            typed.network.boxes[name].in_step and all(map(typed.asked_for_hidden, typed.inputs[name])),
             tuple(sorted(numbers[box] for box in below[name])),
         )
         for name in typed.order

@@ -121,17 +121,17 @@ class Run:
         self._rows: dict[str, int] = {}
         if pulled and not isinstance(inputs, Enqueued) and not self._flow.queues:
             self._rows = {name: some.rows for name, some in inputs.items() if isinstance(some, FileSlices)}
-        bare = {name for name in streams if not self._flow.queues and not typed.asked_for_hidden(name)}
+        bare = {name for name in streams if not typed.asked_for_hidden(name)}
         self._intake: Callable[[], Iterator[Epoch]]
         if isinstance(inputs, Enqueued):
             queue = inputs
-            self._intake = lambda: queue.epochs(self._size, bare, self._position)
+            self._intake = lambda: queue.epochs(self._size, self._flow.bare(bare), self._position)
             return
         if clock is None:
-            epochs = by_arrival(inputs, self._size, self._wall, bare, self._position)
+            epochs = by_arrival(inputs, self._size, self._wall, self._flow.bare(bare), self._position)
         else:
             schemas = {name: typed.arcs[name].schema for name in streams}
-            epochs = by_column(inputs, schemas, clock, self._size, bare, self._position)
+            epochs = by_column(inputs, schemas, clock, self._size, self._flow.bare(bare), self._position)
         self._intake = lambda: epochs
 
     def to_end(self, at_end: AtEnd = "flush", on_epoch: Callable[[RunStatistics], None] | None = None) -> RunStatistics:

@@ -18,9 +18,15 @@ from aurora.scheduler.calendar_queue import CalendarQueue
 from aurora.scheduler.latency_ranges import NEVER, LatencyRanges
 from aurora.scheduler.plan import Superbox
 from aurora.scheduler.settings import SchedulerSettings
-from aurora.scheduler.state import Ints, Snapshot, Topology
+from aurora.scheduler.state import Floats, Ints, Snapshot, Topology
 
 _NOWHERE = -1
+
+COSTS_US = 200_000
+"""How often it is looked whether costs have changed. They are means over seconds, and the look is at all boxes."""
+
+FEW = 32
+"""Up to so many boxes a loop is faster than array operations, each of which costs as much as several boxes."""
 
 
 class Assignment(NamedTuple):
@@ -45,16 +51,20 @@ class Buckets(ByPriority):
         curves = self.priorities.curves
         self.ranges = LatencyRanges(curves, partitions)
         self._axes = self.ranges.axes(self.priorities.places)
+        self._axis_of = [self.ranges.of[place] for place in self.priorities.places]
         steepest = {place: float(curve.losses.max()) for place, curve in curves.items()}
         reached = ([steepest[place] for place in topology.reaches(box) if place in curves] for box in self._numbers)
         most = max(map(sum, reached), default=0.0)
         self.utility_width = most / partitions if most > 0 else 1.0
-        self._rank = np.full(len(topology.boxes), _NOWHERE)
-        self._event_us = np.full(len(topology.boxes), NEVER)
+        self._rank = [_NOWHERE] * len(topology.boxes)
+        self._waiting = 0
+        """How many boxes stand in buckets."""
+        self._event_us = [NEVER] * len(topology.boxes)
         self._buckets: list[dict[int, None]] = [{} for _ in range(partitions * (partitions + 1))]
         self._filled = 0
         """A bit for every bucket that holds boxes."""
         self._calendar = CalendarQueue()
+        self._costs_us = 0
         self._pending = set(self._numbers)
         self.assigned = 0
         """How many times a box was given its bucket: what the work is measured by, with the calendar's ``steps``."""
@@ -72,11 +82,12 @@ class Buckets(ByPriority):
         self._pending.update(boxes)
 
     def plan(self, state: Snapshot) -> list[Superbox]:
-        # Only boxes that ran can have new costs, and these it was told of.
-        told = np.fromiter(self._pending, np.int64, len(self._pending))
-        self._pending.update(self.priorities.refresh(state, told).tolist())
+        if state.now_us >= self._costs_us:
+            self._costs_us = state.now_us + COSTS_US
+            self._pending.update(self.priorities.refresh(state).tolist())
         if due := self._calendar.due(state.now_us):
-            self._event_us[due] = NEVER
+            for box in due:
+                self._event_us[box] = NEVER
             self._pending.update(due)
         planned = self._planned(state)
         if not planned and len(waiting := np.flatnonzero(state.free())):
@@ -87,71 +98,101 @@ class Buckets(ByPriority):
 
     def rank(self, box: int) -> int:
         """The bucket that a box stands in; below 0 where it stands in none."""
-        return int(self._rank[box])
+        return self._rank[box]
 
     def assignment(self, boxes: Ints, state: Snapshot) -> Assignment:
         """Where boxes belong, if they have something to do."""
-        partitions = self.settings.partitions
-        utility = np.zeros(len(boxes))
-        slack, rest_us = np.full(len(boxes), partitions), np.full(len(boxes), NEVER)
         pairs = self.priorities.pairs(boxes)
+        found = self.ranges.find(self._axes.take(pairs.at), self.priorities.expected_latency_s(pairs, state))
+        if self.priorities.one_each:
+            return Assignment(self._ranks(found.loss, found.slack), found.rest_us)
+        utility = np.zeros(len(boxes))
+        slack, rest_us = np.full(len(boxes), self.settings.partitions), np.full(len(boxes), NEVER)
         if len(pairs.at):
-            found = self.ranges.find(self._axes[pairs.at], self.priorities.expected_latency_s(pairs, state))
             utility[pairs.covered] = np.add.reduceat(found.loss, pairs.starts)
             slack[pairs.covered] = np.minimum.reduceat(found.slack, pairs.starts)
             rest_us[pairs.covered] = np.minimum.reduceat(found.rest_us, pairs.starts)
+        return Assignment(self._ranks(utility, slack), rest_us)
+
+    def _ranks(self, utility: Floats, slack: Ints) -> Ints:
+        partitions = self.settings.partitions
         by_utility = np.minimum((utility / self.utility_width).astype(np.int64), partitions - 1)
-        return Assignment(by_utility * (partitions + 1) + partitions - slack, rest_us)
+        return by_utility * (partitions + 1) + partitions - slack
+
+    def _assigned(self, box: int, state: Snapshot) -> tuple[int, int]:
+        """The same for one box. Few have something new in most plans, and array operations cost more than these."""
+        partitions = self.settings.partitions
+        utility, slack, rest_us = 0.0, partitions, NEVER
+        for pair, latency_s in self.priorities.expected_latencies_s(box, state):
+            loss, its_slack, its_rest_us = self._axis_of[pair].find(latency_s)
+            utility += loss
+            slack = min(slack, its_slack)
+            rest_us = min(rest_us, its_rest_us)
+        return min(int(utility / self.utility_width), partitions - 1) * (partitions + 1) + partitions - slack, rest_us
 
     def _planned(self, state: Snapshot) -> list[Superbox]:
         if self._pending:
             self._assign(state)
-        waiting = int(np.count_nonzero(self._rank != _NOWHERE))
-        planned = self.chosen(self._best_first(state), waiting, state) if waiting else []
-        self._take_out(np.array([box for superbox in planned for box, _ in superbox.calls], np.int64))
+        if not self._waiting:
+            return []
+        planned = self.chosen(self._best_first(state), self._waiting, state)
+        for superbox in planned:
+            for box, _ in superbox.calls:
+                if self._rank[box] != _NOWHERE:
+                    self._take_out(box)
         return planned
 
     def _assign(self, state: Snapshot) -> None:
-        boxes = np.fromiter(self._pending, np.int64, len(self._pending))
-        boxes.sort()
+        ready, running, ranks = state.ready.item, state.running.item, self._rank
+        boxes: list[int] = []
+        for box in sorted(self._pending):
+            if ready(box) and not running(box):
+                boxes.append(box)
+            elif ranks[box] != _NOWHERE:
+                self._take_out(box)
+        self.assigned += len(self._pending)
         self._pending.clear()
-        self.assigned += len(boxes)
-        free = (state.ready[boxes] > 0) & ~state.running[boxes]
-        self._take_out(boxes[~free])
-        boxes = boxes[free]
-        if not len(boxes):
-            return
-        rank, rest_us = self.assignment(boxes, state)
-        moved = np.flatnonzero(rank != self._rank[boxes])
-        self._put_in(boxes[moved], rank[moved])
-        event_us = state.now_us + rest_us
-        sooner = (rest_us < NEVER) & (event_us < self._event_us[boxes])
-        self._event_us[boxes[sooner]] = event_us[sooner]
-        for box, time in zip(boxes[sooner].tolist(), event_us[sooner].tolist(), strict=True):
-            self._calendar.put(box, time)
+        if len(boxes) <= FEW:
+            found = [self._assigned(box, state) for box in boxes]
+        else:
+            many = self.assignment(np.array(boxes, np.int64), state)
+            found = list(zip(many.rank.tolist(), many.rest_us.tolist(), strict=True))
+        self._settle(boxes, found, state.now_us)
 
-    def _take_out(self, boxes: Ints) -> None:
-        """Takes boxes out of their buckets, if they are in any. Their events stay, and will find nothing to do."""
-        inside = boxes[self._rank[boxes] != _NOWHERE]
-        for box, before in zip(inside.tolist(), self._rank[inside].tolist(), strict=True):
-            bucket = self._buckets[before]
-            del bucket[box]
-            if not bucket:
-                self._filled ^= 1 << before
-        self._rank[inside] = _NOWHERE
+    def _settle(self, boxes: list[int], found: list[tuple[int, int]], now_us: int) -> None:
+        """Puts boxes where they belong, and sets their events."""
+        ranks, events, put = self._rank, self._event_us, self._calendar.put
+        for box, (rank, rest_us) in zip(boxes, found, strict=True):
+            if ranks[box] != rank:
+                if ranks[box] != _NOWHERE:
+                    self._take_out(box)
+                ranks[box] = rank
+                self._waiting += 1
+                bucket = self._buckets[rank]
+                if not bucket:
+                    self._filled |= 1 << rank
+                bucket[box] = None
+            event_us = now_us + rest_us
+            if event_us < events[box]:
+                events[box] = event_us
+                put(box, event_us)
 
-    def _put_in(self, boxes: Ints, rank: Ints) -> None:
-        self._take_out(boxes)
-        self._rank[boxes] = rank
-        for box, to in zip(boxes.tolist(), rank.tolist(), strict=True):
-            self._buckets[to][box] = None
-            self._filled |= 1 << to
+    def _take_out(self, box: int) -> None:
+        """Takes a box out of the bucket it is in. Its event stays, and will find nothing to do."""
+        rank = self._rank[box]
+        bucket = self._buckets[rank]
+        del bucket[box]
+        if not bucket:
+            self._filled ^= 1 << rank
+        self._rank[box] = _NOWHERE
+        self._waiting -= 1
 
     def _best_first(self, state: Snapshot) -> Iterator[int]:
+        ready = state.ready.item
         left = self._filled
         while left:
             best = left.bit_length() - 1
             left ^= 1 << best
             for box in self._buckets[best]:
-                if state.ready[box]:
+                if ready(box):
                     yield box

@@ -21,7 +21,7 @@ class ByPriority(Planner):
     def chosen(self, ranked: Iterable[int], waiting: int, state: Snapshot) -> list[Superbox]:
         """A superbox for each of the first boxes. All are free to run, and ``waiting`` is how many there are."""
         most = self.at_once(waiting)
-        taken = set(np.flatnonzero(state.running).tolist())
+        taken = set(state.running.nonzero()[0].tolist())
         pushed: list[list[int]] = []
         for box in ranked:
             if len(pushed) == most:
@@ -30,25 +30,16 @@ class ByPriority(Planner):
                 boxes = self._pushed(box, taken) if self.settings.push else [box]
                 taken.update(boxes)
                 pushed.append(boxes)
-        first = [boxes[0] for boxes in pushed]
-        names, ready = self.topology.boxes, state.ready[first].tolist()
-        reasons = self.priorities.reasons(first, state)
-        drafts = [
-            Draft(
-                boxes,
-                Why(
-                    self.name,
-                    names[boxes[0]],
-                    why.application,
-                    count,
-                    "" if why.application else "no output with a latency graph waits for it",
-                    why.utility if why.application else None,
-                    why.expected_latency_s if why.application else None,
-                    why.slack_s if why.application else None,
-                ),
-            )
-            for boxes, why, count in zip(pushed, reasons, ready, strict=True)
-        ]
+        reasons = self.priorities.reasons([boxes[0] for boxes in pushed], state)
+        names, ready = self.topology.boxes, state.ready.item
+        drafts = []
+        for boxes, why in zip(pushed, reasons, strict=True):
+            name, count = names[boxes[0]], ready(boxes[0])
+            if why.application:
+                said = Why(self.name, name, why.application, count, "", *why[1:])
+            else:
+                said = Why(self.name, name, "", count, "no output with a latency graph waits for it")
+            drafts.append(Draft(boxes, said))
         return self.superboxes(drafts, state)
 
     def _pushed(self, box: int, taken: set[int]) -> list[int]:

@@ -39,18 +39,18 @@ class CalendarQueue:
 
     def put(self, item: int, time: int) -> None:
         """Sets the time of the item's event, whether it had one or not. What is past is due now."""
-        days, width, before = self._days, self._width, self._times.get(item)
-        if before is not None:
-            del days[before // width % len(days)][item]
+        days, width, times = self._days, self._width, self._times
+        if item in times:
+            del days[times[item] // width % len(days)][item]
         if time < self._now:
             time = self._now
-        self._times[item] = time
+        times[item] = time
         days[time // width % len(days)][item] = time
         if time < self._soonest:
             self._soonest = time
         self.steps += 1
-        if len(self._times) > 2 * len(self._days):
-            self._renew(2 * len(self._days))
+        if len(times) > 2 * len(days):
+            self._renew(2 * len(days))
 
     def remove(self, item: int) -> None:
         """Takes out the item's event, if it has one."""
@@ -67,30 +67,50 @@ class CalendarQueue:
         if now < self._soonest:
             self._now = max(self._now, now)
             return []
-        found: list[tuple[int, int]] = []
+        before = len(self._times)
         first, last = self._now // self._width, now // self._width
+        # Where more days have passed than there are events, all events are looked at.
+        whole = last - first >= before
+        if whole:
+            found = [(time, item) for item, time in self._times.items() if time <= now]
+            self.steps += 1 + before
+        else:
+            found = self._turn_over(first, last, now)
+        days, width = self._days, self._width
+        for time, item in found:
+            del days[time // width % len(days)][item], self._times[item]
+        self._now = now
+        self._soonest = min(self._times.values(), default=_NEVER) if whole else now
+        found.sort()
+        self._settle(before)
+        return [item for _, item in found]
+
+    def _turn_over(self, first: int, last: int, now: int) -> list[tuple[int, int]]:
+        """The events on the pages from one day to another whose time has come."""
+        found: list[tuple[int, int]] = []
         days = len(self._days)
         for day in range(first, min(last, first + days - 1) + 1):
             page = self._days[day % days]
-            ripe = [(time, item) for item, time in page.items() if time <= now]
-            self.steps += 1 + len(page)
-            self._wasted += 1 + len(page) - 2 * len(ripe)
-            found += ripe
-            for _, item in ripe:
-                del page[item], self._times[item]
-        self._now = now
-        self._soonest = now
-        found.sort()
-        self._settle()
-        return [item for _, item in found]
+            if page:
+                found += [(time, item) for item, time in page.items() if time <= now]
+                self._wasted += len(page)
+                self.steps += len(page)
+        pages = min(last - first + 1, days)
+        self.steps += pages
+        self._wasted += pages - 2 * len(found)
+        return found
 
     def _page(self, time: int) -> dict[int, int]:
         return self._days[time // self._width % len(self._days)]
 
-    def _settle(self) -> None:
-        """Looks where the next event is, or changes the length of days, once that is worth its price."""
+    def _settle(self, before: int) -> None:
+        """Looks where the next event is, or changes the length of days, once that is worth its price.
+
+        There were ``before`` events. What was taken out often comes back with a later time, so these count for the
+        number of days.
+        """
         days = len(self._days)
-        while days > _FEWEST_DAYS and 2 * len(self._times) < days:
+        while days > _FEWEST_DAYS and 2 * before < days:
             days //= 2
         if days != len(self._days) or self._wasted > 4 * (len(self._times) + _FEWEST_DAYS):
             self._renew(days)

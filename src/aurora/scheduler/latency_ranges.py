@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
@@ -60,6 +61,21 @@ class Places(NamedTuple):
     rest_us: Ints
 
 
+class Axis(NamedTuple):
+    """The cuts of one axis, as lists: a single latency is found faster on these."""
+
+    starts_us: list[int]
+    losses: list[float]
+    slacks: list[int]
+
+    def find(self, latency_s: float) -> tuple[float, int, int]:
+        """Loss, slack and rest, as in ``Places``."""
+        at_us = min(max(int(latency_s * 1e6), 0), _LONGEST_US)
+        following = bisect_right(self.starts_us, at_us)
+        rest_us = self.starts_us[following] - at_us if following < len(self.starts_us) else NEVER
+        return self.losses[following - 1], self.slacks[following - 1], rest_us
+
+
 class LatencyRanges:
     """All axes stand one behind the other on one axis of whole numbers, so that one search serves all."""
 
@@ -76,6 +92,9 @@ class LatencyRanges:
         self._losses = np.array([found.loss for _, found in flat])
         self._slacks = np.array([found.slack for _, found in flat], np.int64)
         self._axis = {place: number[curve.graph] << _SHIFT for place, curve in curves.items()}
+        lists = [Axis(*map(list, zip(*cuts, strict=True))) for _, cuts in ranges]
+        self.of = {place: lists[number[curve.graph]] for place, curve in curves.items()}
+        """By place of the application."""
 
     def axes(self, places: list[int]) -> Ints:
         """Where the axes of these applications begin."""
@@ -83,10 +102,10 @@ class LatencyRanges:
 
     def find(self, axes: Ints, latency_s: Floats) -> Places:
         """Where each latency lies on its axis."""
-        at_us = np.clip(latency_s * 1e6, 0, _LONGEST_US).astype(np.int64)
+        at_us = np.minimum(np.maximum(latency_s * 1e6, 0), _LONGEST_US).astype(np.int64)
         at_us += axes
-        found = np.searchsorted(self._starts, at_us, side="right")
-        rest_us = self._starts[found] - at_us
+        found = self._starts.searchsorted(at_us, side="right")
+        rest_us = self._starts.take(found) - at_us
         rest_us[rest_us >= _LONGEST_US] = NEVER
         found -= 1
-        return Places(self._losses[found], self._slacks[found], rest_us)
+        return Places(self._losses.take(found), self._slacks.take(found), rest_us)

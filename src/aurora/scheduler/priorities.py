@@ -47,6 +47,14 @@ class Pairs(NamedTuple):
     """The places, among the boxes asked for, of those that have pairs."""
 
 
+class Step(NamedTuple):
+    """A box of an application, the boxes of it that come next, and the place of the pair."""
+
+    box: int
+    after: list[int]
+    pair: int
+
+
 class Priorities:
     """Works on pairs of a box and an application with a latency graph that it reaches; all tables are by pair."""
 
@@ -62,7 +70,8 @@ class Priorities:
         self._place = {pair: index for index, pair in enumerate(pairs)}
         self._starts = np.searchsorted(self._box, np.arange(len(topology.boxes) + 1))
         self._counts = np.diff(self._starts)
-        self._one_each = bool((self._counts == 1).all())
+        self.one_each = bool((self._counts == 1).all())
+        """Whether every box has one pair, which then has its number."""
         self._work_s = np.zeros(len(pairs))
         self._calls_s = np.zeros(len(pairs))
         longest = max((len(curve.critical) for curve in curves.values()), default=0)
@@ -77,8 +86,9 @@ class Priorities:
             for _, place in pairs
         ]
         self._first: list[int] = self._starts.tolist()
-        self._work: list[float] = []
-        self._calls: list[float] = []
+        self._work = [0.0] * len(pairs)
+        self._calls = [0.0] * len(pairs)
+        self._steps: dict[int, list[Step]] = {}
         self.curves = curves
         """By place of the application."""
 
@@ -93,28 +103,41 @@ class Priorities:
 
         With ``boxes`` it looks at these only.
         """
-        changed = self._estimates.refresh(state, boxes).tolist()
-        touched = {place for box in changed for place in self._topology.reaches(box) if place in self.curves}
-        if not touched:
+        changed = self._estimates.refresh(state, boxes)
+        if not changed:
             return _NONE
-        cost_s, overhead_s, selectivity, _ = self._estimates.lists()
-        for place in sorted(touched):
-            self._weigh(place, cost_s, overhead_s, selectivity)
-        self._work, self._calls = self._work_s.tolist(), self._calls_s.tolist()
-        found = {box for place in touched for box in self._topology.tree(place)}
+        touched = {place for box in changed for place in self._topology.reaches(box) if place in self.curves}
+        for place in touched:
+            self._weigh(self._upwards(place))
+        found = {box for place in touched for box, _, _ in self._upwards(place)}
         return np.fromiter(sorted(found), np.int64, len(found))
 
-    def _weigh(self, place: int, cost_s: list[float], overhead_s: list[float], selectivity: list[float]) -> None:
+    def _upwards(self, place: int) -> list[Step]:
+        """The boxes of an application, the root first. Kept, since the topology looks for them anew every time."""
+        steps = self._steps.get(place)
+        if steps is None:
+            tree = self._topology.tree(place)
+            inside = set(tree)
+            steps = self._steps[place] = [
+                Step(
+                    box, [after for after in self._topology.successors[box] if after in inside], self._place[box, place]
+                )
+                for box in reversed(tree)
+            ]
+        return steps
+
+    def _weigh(self, steps: list[Step]) -> None:
         """What a tuple costs from each box of an application on, and what the calls on its way cost."""
+        cost_s, overhead_s, selectivity, _ = self._estimates.lists
         work: dict[int, float] = {}
         calls: dict[int, float] = {}
-        for box in reversed(self._topology.tree(place)):
-            after = [successor for successor in self._topology.successors[box] if successor in work]
-            work[box] = cost_s[box] + selectivity[box] * sum(work[successor] for successor in after)
-            calls[box] = overhead_s[box] + max((calls[successor] for successor in after), default=0.0)
-            pair = self._place[box, place]
-            self._work_s[pair] = work[box]
-            self._calls_s[pair] = calls[box]
+        for box, after, pair in steps:
+            work_s, calls_s = cost_s[box], overhead_s[box]
+            if after:
+                work_s += selectivity[box] * sum([work[successor] for successor in after])
+                calls_s += max([calls[successor] for successor in after])
+            work[box] = self._work[pair] = self._work_s[pair] = work_s
+            calls[box] = self._calls[pair] = self._calls_s[pair] = calls_s
 
     def look(self, boxes: Ints, state: Snapshot) -> Look:
         """Utility and slack of these boxes. ``refresh`` comes first, when costs may have changed."""
@@ -122,7 +145,7 @@ class Priorities:
         pairs = self.pairs(boxes)
         if len(pairs.at):
             _, losses, slacks = self._on_curves(pairs, state)
-            if self._one_each:
+            if self.one_each:
                 return Look(losses, slacks)
             utility[pairs.covered] = np.add.reduceat(losses, pairs.starts)
             slack_s[pairs.covered] = np.minimum.reduceat(slacks, pairs.starts)
@@ -139,15 +162,11 @@ class Priorities:
 
     def reasons(self, boxes: list[int], state: Snapshot) -> list[Reason]:
         """Of each box, what its priority comes from. They are few, so this goes one by one."""
-        now_us, starts, ways = state.now_us, self._first, self._ways
         found: list[Reason] = []
-        for box, count, arrival_us in zip(
-            boxes, state.ready[boxes].tolist(), state.arrival_us[boxes].tolist(), strict=True
-        ):
+        for box in boxes:
             name, utility, latency_s, slack_s = "", 0.0, math.nan, math.inf
-            for pair in range(starts[box], starts[box + 1]):
-                output, critical, losses = ways[pair]
-                expected_s = 1e-6 * (now_us - arrival_us) + self._calls[pair] + count * self._work[pair]
+            for pair, expected_s in self.expected_latencies_s(box, state):
+                output, critical, losses = self._ways[pair]
                 at = bisect_right(critical, expected_s)
                 utility += losses[at]
                 rest_s = critical[at] - expected_s if at < len(critical) else math.inf
@@ -158,26 +177,38 @@ class Priorities:
 
     def in_time(self, boxes: Ints, state: Snapshot) -> Floats:
         """How many tuples of each box can come out before the first critical point that one tuple can still meet."""
-        limit = np.full(len(boxes), np.inf)
         pairs = self.pairs(boxes)
         if not len(pairs.at):
-            return limit
-        box, work_s = self._box[pairs.at], np.maximum(self._work_s[pairs.at], _LEAST_S)
-        begin_s = 1e-6 * (state.now_us - state.arrival_us[box]) + self._calls_s[pairs.at]
-        begin_s = np.where(state.ready[box] > 0, begin_s, self._calls_s[pairs.at])
-        critical = self._critical[:, pairs.at]
+            return np.full(len(boxes), np.inf)
+        at, box = pairs.at, self._box.take(pairs.at)
+        age_s = 1e-6 * (state.now_us - state.arrival_us.take(box))
+        age_s[state.ready.take(box) == 0] = 0.0
+        begin_s, work_s = age_s + self._calls_s.take(at), np.maximum(self._work_s.take(at), _LEAST_S)
+        critical = self._critical.take(at, axis=1)
         ahead = (critical <= begin_s + work_s).sum(axis=0)
-        room_s = critical[ahead, np.arange(len(pairs.at))] - begin_s
-        limit[pairs.covered] = np.minimum.reduceat(room_s / work_s, pairs.starts)
+        room: Floats = (critical[ahead, np.arange(len(at))] - begin_s) / work_s
+        if self.one_each:
+            return room
+        limit = np.full(len(boxes), np.inf)
+        limit[pairs.covered] = np.minimum.reduceat(room, pairs.starts)
         return limit
 
     def expected_latency_s(self, pairs: Pairs, state: Snapshot) -> Floats:
         """The expected output latency by pair."""
-        box = self._box[pairs.at]
-        latency_s: Floats = 1e-6 * (state.now_us - state.arrival_us[box])
-        latency_s += self._calls_s[pairs.at]
-        latency_s += state.ready[box] * self._work_s[pairs.at]
+        box = self._box.take(pairs.at)
+        latency_s: Floats = 1e-6 * (state.now_us - state.arrival_us.take(box))
+        latency_s += self._calls_s.take(pairs.at)
+        latency_s += state.ready.take(box) * self._work_s.take(pairs.at)
         return latency_s
+
+    def expected_latencies_s(self, box: int, state: Snapshot) -> list[tuple[int, float]]:
+        """The same of one box: the place of each of its pairs, and the expected output latency."""
+        age_s, count = 1e-6 * (state.now_us - state.arrival_us.item(box)), state.ready.item(box)
+        work_s, calls_s = self._work, self._calls
+        return [
+            (pair, age_s + calls_s[pair] + count * work_s[pair])
+            for pair in range(self._first[box], self._first[box + 1])
+        ]
 
     def _on_curves(self, pairs: Pairs, state: Snapshot) -> tuple[Floats, Floats, Floats]:
         """Expected output latency, gradient and slack by pair."""
@@ -190,7 +221,7 @@ class Priorities:
 
     def pairs(self, boxes: Ints) -> Pairs:
         """The pairs of these boxes."""
-        if self._one_each:
+        if self.one_each:
             places = np.arange(len(boxes))
             return Pairs(boxes, places, places)
         counts = self._counts[boxes]

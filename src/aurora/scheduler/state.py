@@ -138,7 +138,8 @@ class Snapshot:
     ``ready`` counts the tuples that a box could take now, ``arrival_us`` is the mean arrival time of these and means
     nothing where there is none. ``cost_s`` is per tuple and without ``overhead_s``, what a call with no tuples costs.
     ``selectivity`` is tuples out per tuple in, ``tuple_bytes`` the size of input tuples, ``resident`` the share of the
-    box's queue that is in memory. A box is ``running`` from the time it is put on the execution queue.
+    box's queue that is in memory. A box is ``running`` from the time it is put on the execution queue. ``call_s`` is
+    what a call of any box costs outside the box: queues, delivery and bookkeeping.
     """
 
     now_us: int
@@ -150,6 +151,7 @@ class Snapshot:
     tuple_bytes: Floats
     resident: Floats
     running: Bools
+    call_s: float = 0.0
 
     @classmethod
     def empty(cls, boxes: int, *, cost_s: float = 1e-6, overhead_s: float = 1e-5) -> Snapshot:

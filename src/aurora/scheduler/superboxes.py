@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from aurora.scheduler.cost_model import BoxModel, forecast
-from aurora.scheduler.estimates import Columns, Estimates
+from aurora.scheduler.estimates import ENOUGH, Estimates
 from aurora.scheduler.state import Snapshot, Topology
 from aurora.scheduler.traversal import (
     Traversal,
@@ -21,7 +21,7 @@ from aurora.scheduler.traversal import (
 )
 from aurora.scheduler.tree import Tree
 
-_MOST_CHOICES = 64
+_MOST_OUTLOOKS = 64
 """What is remembered per tree."""
 
 _LONGEST_COMPARED = 2_000
@@ -36,6 +36,13 @@ class Grown(NamedTuple):
     ready: int
 
 
+class Outlook(NamedTuple):
+    """Which of two traversals has its outputs out sooner on average, and how long min-latency takes in all."""
+
+    sooner: Traversal
+    early_total_s: float
+
+
 class Superboxes:
     """One tree for every root; ``calls`` traverses it."""
 
@@ -48,17 +55,24 @@ class Superboxes:
             for box in tree.boxes:
                 roots_of[box].append(root)
         self._roots_of = tuple(map(tuple, roots_of))
-        self._kept: Columns = ([], [], [], [])
+        self._kept = self._estimates.lists
         self._orders: dict[int, tuple[int, ...]] = {}
         self._rates: dict[int, dict[int, float]] = {}
-        self._choices: dict[tuple[int, ...], Traversal] = {}
+        self._outlooks: dict[tuple[int, ...], Outlook] = {}
+        self._call_s = 0.0
+        self._now_us = 0
+        self._grown_us: dict[int, int] = {}
+        """When each root last had a superbox."""
 
     def refresh(self, state: Snapshot) -> None:
         """Forgets what was computed from costs that have changed much since."""
-        changed = self._estimates.refresh(state).tolist()
-        if changed:
-            self._choices.clear()
-            self._kept = self._estimates.lists()
+        changed = self._estimates.refresh(state)
+        self._now_us = state.now_us
+        dearer = abs(state.call_s - self._call_s) > ENOUGH * self._call_s
+        if dearer:
+            self._call_s = state.call_s
+        if changed or dearer:
+            self._outlooks.clear()
         for root in {root for box in changed for root in self._roots_of[box]}:
             self._orders.pop(root, None)
             self._rates.pop(root, None)
@@ -102,6 +116,7 @@ class Superboxes:
         for box in starts:
             waiting[box] = True
         how = self._traversal if self._traversal != "auto" else self._choice(tree, starts, waiting, ready)
+        self._grown_us[root] = self._now_us
         found = self._sequence(how, tree, waiting)
         return _reachable(found, tree, waiting, blocked) if any(map(blocked.__getitem__, tree.boxes)) else found
 
@@ -115,30 +130,41 @@ class Superboxes:
     def _choice(self, tree: Tree, starts: list[int], waiting: Sequence[bool], ready: Sequence[int]) -> Traversal:
         """Min-cost or min-latency, whichever has its outputs out sooner on average.
 
-        As long as the same boxes have about as many tuples, give or take a factor of two, the answer is kept.
+        What waits came since the last superbox of this root. Where min-latency would take longer than that for it, it
+        would fall behind, and everything later would be late: then it is min-cost. As long as the same boxes have
+        about as many tuples, give or take a factor of two, the outlook is kept.
         """
         if len(starts) == 1:
             return "min_cost"
         key = (tree.root, *starts, sum(map(ready.__getitem__, starts)).bit_length())
-        known = self._choices.get(key)
+        known = self._outlooks.get(key)
         if known is None:
-            if len(self._choices) >= _MOST_CHOICES * len(self.trees):
-                self._choices.clear()
-            known = self._choices[key] = self.compared(tree, waiting, ready)
-        return known
+            if len(self._outlooks) >= _MOST_OUTLOOKS * len(self.trees):
+                self._outlooks.clear()
+            known = self._outlooks[key] = self._outlook(tree, waiting, ready)
+        before_us = self._grown_us.get(tree.root)
+        if before_us is not None and 1e6 * known.early_total_s > self._now_us - before_us:
+            return "min_cost"
+        return known.sooner
 
     def compared(self, tree: Tree, waiting: Sequence[bool], ready: Sequence[float]) -> Traversal:
         """The outcome of both traversals on paper, compared."""
+        return self._outlook(tree, waiting, ready).sooner
+
+    def _outlook(self, tree: Tree, waiting: Sequence[bool], ready: Sequence[float]) -> Outlook:
         cost_s, overhead_s, selectivity, _ = self._kept
         models = {
-            box: BoxModel(cost_s[box], overhead_s[box], selectivity[box], ready[box] if waiting[box] else 0.0)
+            box: BoxModel(
+                cost_s[box], overhead_s[box] + self._call_s, selectivity[box], ready[box] if waiting[box] else 0.0
+            )
             for box in tree.boxes
         }
         early = min_latency(tree, waiting, self._order(tree))
         if len(early) > _LONGEST_COMPARED:
-            return "min_cost"
-        cheap_s = forecast(min_cost(tree, waiting), models, tree.after, tree.root).latency_s
-        return "min_latency" if forecast(early, models, tree.after, tree.root).latency_s < cheap_s else "min_cost"
+            return Outlook("min_cost", 0.0)
+        cheap = forecast(min_cost(tree, waiting), models, tree.after, tree.root)
+        dear = forecast(early, models, tree.after, tree.root)
+        return Outlook("min_latency" if dear.latency_s < cheap.latency_s else "min_cost", dear.total_s)
 
     def _order(self, tree: Tree) -> tuple[int, ...]:
         if tree.root not in self._orders:

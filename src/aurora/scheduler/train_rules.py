@@ -83,25 +83,25 @@ class Trains:
         if self._simple:
             return [self._one_limit] * len(boxes)
         rule, at = self._rule, np.asarray(boxes, np.int64)
-        cost_s = np.maximum(state.cost_s[at], _LEAST_S)
-        limit = np.full(len(at), float(WHOLE_QUEUE))
-        if rule.cost_s is not None:
-            limit = np.minimum(limit, rule.cost_s / cost_s)
+        cost_s = np.maximum(state.cost_s.take(at), _LEAST_S)
+        # What a call may take in seconds; then in tuples.
+        seconds = np.inf if rule.cost_s is None else rule.cost_s
+        if rule.qos:
+            seconds = min(seconds, self._good_s * rule.patience)
+        limit: Floats = seconds / cost_s
         if rule.age_s is not None:
             limit = np.minimum(limit, self._younger_than(rule.age_s, at, state))
         if rule.share is not None:
             waiting = state.ready[at]
             limit = np.minimum(limit, np.where(waiting > 0, np.ceil(waiting * rule.share), np.inf))
-        if rule.qos:
-            limit = np.minimum(limit, self._good_s * rule.patience / cost_s)
-        limit = np.maximum(limit, state.overhead_s[at] * (1 / rule.overhead - 1) / cost_s)
+        limit = np.maximum(limit, state.overhead_s.take(at) * (1 / rule.overhead - 1) / cost_s)
         if rule.qos:
             limit = np.minimum(limit, self._priorities.in_time(at, state))
         if rule.tuples is not None:
             limit = np.minimum(limit, rule.tuples)
         if rule.memory_bytes is not None:
             limit = np.minimum(limit, rule.memory_bytes / np.maximum(state.tuple_bytes[at], 1.0))
-        found: list[int] = np.clip(limit, 1, float(WHOLE_QUEUE)).astype(np.int64).tolist()
+        found: list[int] = np.minimum(np.maximum(limit, 1.0), float(WHOLE_QUEUE)).astype(np.int64).tolist()
         return found
 
     @staticmethod

@@ -64,6 +64,12 @@ class Entry:
         self.earliest = 0
         """The same: when its first tuple came."""
 
+    @property
+    def bare(self) -> bool:
+        """Whether its tuples have no numbers. The entry is in memory."""
+        assert self.train is not None
+        return self.train.arrival_us is not None
+
     def arrival_of(self, row: int) -> int:
         """When the tuple in this row came."""
         train = self.train

@@ -149,6 +149,7 @@ class Queue:
         if self.on_disk:
             self.store.fetch(self, number, stop)
         after = entry.first + entry.rows
+        bare = entry.bare
         trains = []
         while after <= stop:
             trains.append(entry.piece(row - entry.first, entry.rows))
@@ -158,6 +159,9 @@ class Queue:
             if row == self.end:
                 break
             entry = self.entries[number]
+            if row < stop and entry.bare != bare:
+                # Trains with numbers and trains without have other columns.
+                stop = row
             after += entry.rows
         if row < stop:
             start = row - entry.first

@@ -366,7 +366,7 @@ def test_publishing_takes_what_waits_and_ends_dequeueing(tmp_path: Path) -> None
         assert xs(running) == [1, 2]
         running.publish("sums", str(tmp_path / "log"))
         running.enqueue("s", rows(3))
-        assert running.step()
+        running.drain()
         with pytest.raises(InputError, match="sums is published"):
             running.dequeue("sums")
         with pytest.raises(StateError, match="another process appends"):
@@ -384,7 +384,7 @@ def test_blocks_are_read_where_the_boxes_run(tmp_path: Path, train: int, clock: 
     frames = [pl.DataFrame(rows(*part), schema=schema) for part in ((1, 2, 3), (4,), (5, 6))]
     blocks = [write_block([str(tmp_path)], f"b{number}", frame) for number, frame in enumerate(frames)]
     done: list[str] = []
-    with engine(train=train, clock=clock) as running:
+    with engine(train=train, clock=clock, paused=True) as running:
         running.enqueue("r", rows(0))
         rows_of_blocks = BlockRows(tuple(blocks))
         running._queued.put_rows("s", rows_of_blocks, len(rows_of_blocks), lambda: done.append("s"))
