@@ -69,8 +69,7 @@ EXPERIMENT = Experiment(
     "and phase, so that every period finds 81 tuples in the tree.",
     "The crossing lies where the cost of a tuple is about that of a call. Our boxes hand on a train when they are "
     "done with all of it, so under MC all outputs of a period come at its end, which makes ML's advantage clearer. "
-    "The third curve is not in the paper as an experiment: it proposes such a choice. Where `auto` is behind, it is "
-    "left of the crossing: it knows what a call costs inside the processor, but not what queues and the worker add "
-    "to that, and so takes calls for cheaper than they are.",
+    "The third curve is not in the paper as an experiment: it proposes such a choice. `auto` also counts what a call "
+    "costs outside the box, and does not take ML where that would take longer than the tuples took to come.",
     measure,
 )

@@ -108,7 +108,7 @@ class Loop:
             self.wake()
 
     def _acquire_soon(self) -> bool:
-        """Waits a moment for the turn. Threads that take turns get more done than threads that fight for Python's lock."""
+        """Waits a moment for the turn. Threads get more done in turns than when they fight for Python's lock."""
         with self._signal:
             self._wanted += 1
         acquired = self._turn.acquire(timeout=_MOMENT_S)

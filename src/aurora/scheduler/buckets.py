@@ -161,21 +161,28 @@ class Buckets(ByPriority):
 
     def _settle(self, boxes: list[int], found: list[tuple[int, int]], now_us: int) -> None:
         """Puts boxes where they belong, and sets their events."""
-        ranks, events, put = self._rank, self._event_us, self._calendar.put
+        ranks, buckets, event_us = self._rank, self._buckets, self._event_us
+        filled, events = self._filled, []
         for box, (rank, rest_us) in zip(boxes, found, strict=True):
-            if ranks[box] != rank:
-                if ranks[box] != _NOWHERE:
-                    self._take_out(box)
+            before = ranks[box]
+            if before != rank:
+                if before == _NOWHERE:
+                    self._waiting += 1
+                else:
+                    left = buckets[before]
+                    del left[box]
+                    if not left:
+                        filled ^= 1 << before
                 ranks[box] = rank
-                self._waiting += 1
-                bucket = self._buckets[rank]
+                bucket = buckets[rank]
                 if not bucket:
-                    self._filled |= 1 << rank
+                    filled |= 1 << rank
                 bucket[box] = None
-            event_us = now_us + rest_us
-            if event_us < events[box]:
-                events[box] = event_us
-                put(box, event_us)
+            if now_us + rest_us < event_us[box]:
+                event_us[box] = now_us + rest_us
+                events.append((box, now_us + rest_us))
+        self._filled = filled
+        self._calendar.put_all(events)
 
     def _take_out(self, box: int) -> None:
         """Takes a box out of the bucket it is in. Its event stays, and will find nothing to do."""

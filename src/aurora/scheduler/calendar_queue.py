@@ -8,6 +8,8 @@ number of events has doubled or halved, or when looking things up has taken more
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _FEWEST_DAYS = 8
 _SAMPLE = 64
 _NEVER = 2**62
@@ -39,18 +41,27 @@ class CalendarQueue:
 
     def put(self, item: int, time: int) -> None:
         """Sets the time of the item's event, whether it had one or not. What is past is due now."""
-        days, width, times = self._days, self._width, self._times
-        if item in times:
-            del days[times[item] // width % len(days)][item]
-        if time < self._now:
-            time = self._now
-        times[item] = time
-        days[time // width % len(days)][item] = time
-        if time < self._soonest:
-            self._soonest = time
-        self.steps += 1
-        if len(times) > 2 * len(days):
-            self._renew(2 * len(days))
+        self.put_all([(item, time)])
+
+    def put_all(self, events: Sequence[tuple[int, int]]) -> None:
+        """The same for many."""
+        days, width, times, now = self._days, self._width, self._times, self._now
+        soonest, count = self._soonest, len(days)
+        for item, time in events:
+            if item in times:
+                del days[times[item] // width % count][item]
+            if time < now:
+                time = now
+            if time < soonest:
+                soonest = time
+            times[item] = time
+            days[time // width % count][item] = time
+        self._soonest = soonest
+        self.steps += len(events)
+        while len(times) > 2 * count:
+            count *= 2
+        if count > len(days):
+            self._renew(count)
 
     def remove(self, item: int) -> None:
         """Takes out the item's event, if it has one."""
