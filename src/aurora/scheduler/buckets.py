@@ -103,7 +103,7 @@ class Buckets(ByPriority):
     def assignment(self, boxes: Ints, state: Snapshot) -> Assignment:
         """Where boxes belong, if they have something to do."""
         pairs = self.priorities.pairs(boxes)
-        found = self.ranges.find(self._axes.take(pairs.at), self.priorities.expected_latency_s(pairs, state))
+        found = self.ranges.find(self._axes[pairs.at], self.priorities.expected_latency_s(pairs, state))
         if self.priorities.one_each:
             return Assignment(self._ranks(found.loss, found.slack), found.rest_us)
         utility = np.zeros(len(boxes))

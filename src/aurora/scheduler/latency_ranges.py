@@ -105,7 +105,7 @@ class LatencyRanges:
         at_us = np.minimum(np.maximum(latency_s * 1e6, 0), _LONGEST_US).astype(np.int64)
         at_us += axes
         found = self._starts.searchsorted(at_us, side="right")
-        rest_us = self._starts.take(found) - at_us
+        rest_us = self._starts[found] - at_us
         rest_us[rest_us >= _LONGEST_US] = NEVER
         found -= 1
-        return Places(self._losses.take(found), self._slacks.take(found), rest_us)
+        return Places(self._losses[found], self._slacks[found], rest_us)

@@ -180,11 +180,11 @@ class Priorities:
         pairs = self.pairs(boxes)
         if not len(pairs.at):
             return np.full(len(boxes), np.inf)
-        at, box = pairs.at, self._box.take(pairs.at)
-        age_s = 1e-6 * (state.now_us - state.arrival_us.take(box))
-        age_s[state.ready.take(box) == 0] = 0.0
-        begin_s, work_s = age_s + self._calls_s.take(at), np.maximum(self._work_s.take(at), _LEAST_S)
-        critical = self._critical.take(at, axis=1)
+        at, box = pairs.at, self._box[pairs.at]
+        age_s = 1e-6 * (state.now_us - state.arrival_us[box])
+        age_s[state.ready[box] == 0] = 0.0
+        begin_s, work_s = age_s + self._calls_s[at], np.maximum(self._work_s[at], _LEAST_S)
+        critical = self._critical[:, at]
         ahead = (critical <= begin_s + work_s).sum(axis=0)
         room: Floats = (critical[ahead, np.arange(len(at))] - begin_s) / work_s
         if self.one_each:
@@ -195,10 +195,10 @@ class Priorities:
 
     def expected_latency_s(self, pairs: Pairs, state: Snapshot) -> Floats:
         """The expected output latency by pair."""
-        box = self._box.take(pairs.at)
-        latency_s: Floats = 1e-6 * (state.now_us - state.arrival_us.take(box))
-        latency_s += self._calls_s.take(pairs.at)
-        latency_s += state.ready.take(box) * self._work_s.take(pairs.at)
+        box = self._box[pairs.at]
+        latency_s: Floats = 1e-6 * (state.now_us - state.arrival_us[box])
+        latency_s += self._calls_s[pairs.at]
+        latency_s += state.ready[box] * self._work_s[pairs.at]
         return latency_s
 
     def expected_latencies_s(self, box: int, state: Snapshot) -> list[tuple[int, float]]:

@@ -83,7 +83,7 @@ class Trains:
         if self._simple:
             return [self._one_limit] * len(boxes)
         rule, at = self._rule, np.asarray(boxes, np.int64)
-        cost_s = np.maximum(state.cost_s.take(at), _LEAST_S)
+        cost_s = np.maximum(state.cost_s[at], _LEAST_S)
         # What a call may take in seconds; then in tuples.
         seconds = np.inf if rule.cost_s is None else rule.cost_s
         if rule.qos:
@@ -94,7 +94,7 @@ class Trains:
         if rule.share is not None:
             waiting = state.ready[at]
             limit = np.minimum(limit, np.where(waiting > 0, np.ceil(waiting * rule.share), np.inf))
-        limit = np.maximum(limit, state.overhead_s.take(at) * (1 / rule.overhead - 1) / cost_s)
+        limit = np.maximum(limit, state.overhead_s[at] * (1 / rule.overhead - 1) / cost_s)
         if rule.qos:
             limit = np.minimum(limit, self._priorities.in_time(at, state))
         if rule.tuples is not None:

@@ -163,3 +163,26 @@ def test_orders_stay_until_costs_change_much() -> None:
     state.cost_s[numbers("b2")] *= 10
     superboxes.refresh(state)
     assert names(superboxes.calls(tree().root, [1] * 6, [False] * 6)).startswith("b1 b6 b1 b2 b1")
+
+
+def test_auto_counts_what_a_call_costs_outside_the_box() -> None:
+    superboxes = Superboxes(TREE, "auto")
+    state = Snapshot.empty(6, cost_s=0.23, overhead_s=0.2)
+    state.ready[:] = 1
+    superboxes.refresh(state)
+    assert superboxes.compared(tree(), ALL, [1] * 6) == "min_latency"
+    state.call_s = 0.9
+    superboxes.refresh(state)
+    assert superboxes.compared(tree(), ALL, [1] * 6) == "min_cost"
+
+
+@pytest.mark.parametrize(("passed_s", "expected"), [(14.9, MIN_COST), (15.1, MIN_LATENCY)])
+def test_auto_is_min_cost_where_min_latency_would_fall_behind(passed_s: float, expected: str) -> None:
+    """Min-latency takes 15 s here. Before the first superbox nothing is known of what comes."""
+    superboxes = Superboxes(TREE, "auto")
+    state = Snapshot.empty(6, cost_s=0.5, overhead_s=0.5)
+    superboxes.refresh(state)
+    assert names(superboxes.calls(tree().root, [1] * 6, [False] * 6)) == MIN_LATENCY
+    state.now_us += round(1e6 * passed_s)
+    superboxes.refresh(state)
+    assert names(superboxes.calls(tree().root, [1] * 6, [False] * 6)) == expected
