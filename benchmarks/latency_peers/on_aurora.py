@@ -76,29 +76,31 @@ def network(query: str) -> Network:
 
 
 def parse(data: bytes) -> pl.DataFrame:
-    """Whole lines as columns. For a few lines this is six times as fast as a reader of CSV."""
+    """Whole lines as columns. For a few lines this is much faster than a reader of CSV."""
     values = data.decode("ascii").replace("\n", ",").split(",")
     values.pop()
-    stamps_us = 1_000 * np.fromiter(map(int, values[4::FIELDS]), np.int64)
-    return pl.DataFrame(
+    births = pl.Series("birth", list(map(int, values[0::FIELDS])), pl.Int64)
+    stamps_us = [1_000 * int(text) for text in values[4::FIELDS]]
+    return births.to_frame().hstack(
         [
-            pl.Series("birth", np.fromiter(map(int, values[0::FIELDS]), np.int64)),
             pl.Series("ticker", values[1::FIELDS], pl.String),
-            pl.Series("price", np.fromiter(map(float, values[2::FIELDS]), np.float64)),
-            pl.Series("volume", np.fromiter(map(int, values[3::FIELDS]), np.int64)),
-            pl.Series("ts", stamps_us).cast(STAMP),
+            pl.Series("price", list(map(float, values[2::FIELDS])), pl.Float64),
+            pl.Series("volume", list(map(int, values[3::FIELDS])), pl.Int64),
+            pl.Series("ts", stamps_us, pl.Int64).cast(STAMP),
         ]
     )
 
 
-def read(engine: Engine, port: int) -> None:
-    """Until the feed ends: all complete lines that have come, as one table."""
+def read(engine: Engine, port: int, pause_s: float) -> None:
+    """Until the feed ends: all complete lines that have come, as one table, and then a pause."""
     rest = b""
     with socket.create_connection((HOST, port)) as feed:
         while data := feed.recv(1 << 16):
             lines, newline, rest = (rest + data).rpartition(b"\n")
             if newline:
                 engine.enqueue("ticks", parse(lines + newline))
+                if pause_s:
+                    time.sleep(pause_s)
 
 
 def main() -> None:
@@ -110,7 +112,8 @@ def main() -> None:
     engine.subscribe("answer", notes)
     stop_at_end_of_input(lambda: notes.write(folder))
     settle()
-    read(engine, port)
+    # A step on Spark takes tens of milliseconds; tables of single tuples would only keep the driver busy meanwhile.
+    read(engine, port, 0.0 if processor == "local" else 0.01)
 
 
 if __name__ == "__main__":

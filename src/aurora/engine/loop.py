@@ -41,6 +41,8 @@ class Loop:
         self._turn = threading.RLock()
         self._runs: int | None = None
         """The thread that runs boxes."""
+        self._turns = 0
+        self._waited = 0
         lock = threading.Lock()
         self._signal = threading.Condition(lock)
         self._done = threading.Condition(lock)
@@ -108,7 +110,13 @@ class Loop:
             self.wake()
 
     def _acquire_soon(self) -> bool:
-        """Waits a moment for the turn. Threads get more done in turns than when they fight for Python's lock."""
+        """Waits a moment for the turn. Threads get more done in turns than when they fight for Python's lock.
+
+        Only once for what runs just now: what takes long must not hold up those who bring many small tables.
+        """
+        if self._waited == self._turns:
+            return False
+        self._waited = self._turns
         with self._signal:
             self._wanted += 1
         acquired = self._turn.acquire(timeout=_MOMENT_S)
@@ -173,6 +181,7 @@ class Loop:
                         # Somebody else had the turn first, and meant it.
                         continue
                     self._runs = threading.get_ident()
+                    self._turns += 1
                     worked = self._runnable.turn()
                     if not worked:
                         self._runnable.tick()
