@@ -84,6 +84,7 @@ class Scheduled:
         self._entries: deque[Superbox] = deque()
         self._chosen: deque[Superbox] = deque(maxlen=_REMEMBERED)
         self._now_running = 0
+        self._worker_s = self._storage_s = 0.0
         self._told_us = parts.clock
         self._outputs: dict[Producer, list[str]] = {}
         for name, producer in typed.outputs.items():
@@ -232,6 +233,10 @@ class Scheduled:
                 self._call(call, load, following)
         finally:
             with self._lock:
+                # Of all calls together, since notes cost something too.
+                self._measured.note_overhead("worker", self._worker_s)
+                self._measured.note_overhead("storage", self._storage_s)
+                self._worker_s = self._storage_s = 0.0
                 self._now_running -= 1
                 for call in entry.calls:
                     self._planned[call.box] = False
@@ -263,9 +268,9 @@ class Scheduled:
             self._boxes.end(call.box, load.progress, made, following)
             cost = result.costs[place.name]
             note_cost(self._parts, call.box, cost, result.trains)
-            self._measured.note_overhead("worker", delivered - taken - cost.cost_s)
             ended = time.perf_counter()
-            self._measured.note_overhead("storage", taken - began + ended - delivered)
+            self._worker_s += delivered - taken - cost.cost_s
+            self._storage_s += taken - began + ended - delivered
             if len(load.trains) == 1:
                 # Where trains are joined a call costs more, but saves others.
                 self._snapshot.call_s += _LEARNT * (ended - began - cost.cost_s - self._snapshot.call_s)
