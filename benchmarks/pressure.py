@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,7 +34,18 @@ def network() -> Network:
     other = net.stream("other", key="int", x="double", t="timestamp")
     both = one.union("both", other)
     net.output("means", both.tumble("means", group_by="key", order_by="t", window={"size": "1s"}, mean="avg(x)"))
-    net.output("high", one.filter("high", "x > 0.9").map("scaled", compute={"x": "x * 100", "t": "t"}))
+    high = one.filter("high", "x > 0.9")
+    net.output("high", high.map("scaled", compute={"x": "x * 100", "t": "t"}))
+    near = high.join(
+        "near",
+        other,
+        on="left.key = right.key and left.x > 0.99",
+        left_order_by="t",
+        right_order_by="t",
+        within="5ms",
+        compute={"a": "left.x", "b": "right.x"},
+    )
+    net.output("pairs", near)
     return net
 
 
@@ -56,16 +68,18 @@ def tables(rows: int) -> dict[str, pl.DataFrame]:
     return made
 
 
-def run(data: dict[str, pl.DataFrame], memory: int) -> Outcome:
-    kept: dict[str, list[pl.DataFrame]] = {"means": [], "high": []}
+def run(data: dict[str, pl.DataFrame], memory: int, piece: int = PIECE, **options: Any) -> Outcome:
+    """Takes a piece of each stream after the other into the queues while boxes come to little; then runs all off."""
+    kept: dict[str, list[pl.DataFrame]] = {name: [] for name in network().outputs}
     most = on_disk = 0
-    with Engine(network(), processor="local", clock="t", memory=memory, train=PIECE // 5, paused=True) as engine:
+    chosen = {"clock": "t", "memory": memory, "train": piece // 5, "paused": True, **options}
+    with Engine(network(), processor="local", **chosen) as engine:
         for name, trains in kept.items():
             engine.subscribe(name, trains.append)
         began_s = time.process_time()
-        for start in range(0, data["one"].height, PIECE):
+        for start in range(0, data["one"].height, piece):
             for name, table in data.items():
-                engine.enqueue(name, table.slice(start, PIECE))
+                engine.enqueue(name, table.slice(start, piece))
             engine.step()
             reading = engine.stats().engine
             most, on_disk = max(most, reading.memory_bytes), max(on_disk, reading.disk_bytes)

@@ -8,7 +8,6 @@ from math import frexp
 import numpy as np
 
 from aurora.model.train import Ints
-from aurora.qos.sampling import step_of
 
 _SHIFT = 45
 _PER_OCTAVE = 1 << 52 - _SHIFT
@@ -40,27 +39,20 @@ class Latencies:
         self._add(_bucket(latencies_us), tuples)
 
     def _note_each(self, latencies_us: Ints) -> None:
-        """Of a long train some tuples stand for those around them; the last one for as many as are left."""
-        tuples = len(latencies_us)
-        if not tuples:
+        if not len(latencies_us):
             return
-        step = step_of(tuples)
-        looked_at = latencies_us[::step]
-        left = tuples - step * len(looked_at)
-        self._sum_us += float(looked_at.sum()) * step + left * int(looked_at[-1])
-        least_us = int(looked_at.min())
-        first, last = _bucket(least_us), _bucket(int(looked_at.max()))
+        self._sum_us += float(latencies_us.sum())
+        least_us = int(latencies_us.min())
+        first, last = _bucket(least_us), _bucket(int(latencies_us.max()))
         if first == last:
-            self._add(first, tuples)
+            self._add(first, len(latencies_us))
             return
-        above = looked_at if least_us > 0 else np.maximum(looked_at, 1)
+        above = latencies_us if least_us > 0 else np.maximum(latencies_us, 1)
         buckets = above.astype(np.float64).view(np.int64)
         buckets >>= _SHIFT
         buckets -= _FIRST + first
         self._grow(last)
-        self._counts[first : last + 1] += np.bincount(buckets, minlength=last + 1 - first) * step
-        if left:
-            self._counts[first + buckets[-1]] += left
+        self._counts[first : last + 1] += np.bincount(buckets, minlength=last + 1 - first)
 
     def _add(self, bucket: int, tuples: int) -> None:
         if bucket >= len(self._counts):

@@ -24,18 +24,19 @@ _NO_CLOCKS = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class Place:
-    """Where a box stands in the network. ``below`` are the boxes downstream that must merge their inputs by number."""
+    """Where a box stands in the network.
+
+    It is ``timed`` if it waits for time, it ``merges`` if its inputs must come to the same number, and it is
+    ``numbered`` if its tuples have numbers at all. ``below`` are the boxes downstream that merge.
+    """
 
     name: str
     inputs: tuple[tuple[Consumer, Producer], ...]
     ports: tuple[Producer, ...]
     timed: bool
-    in_step: bool
+    merges: bool
+    numbered: bool
     below: tuple[int, ...]
-
-    @property
-    def merges(self) -> bool:
-        return self.in_step and len(self.inputs) > 1
 
 
 @dataclass(frozen=True)
@@ -152,14 +153,14 @@ class QueuedBoxes:
             self._log.forget(min(self._positions[number] for number in self._timed))
 
     def _as_they_stand(self, box: int, place: Place, most: int) -> Load | None:
-        """Where order among inputs does not matter, or there is one input: first come, first served."""
+        """Where order among inputs does not matter, or there is one: so many of each, first come, first served."""
         trains: dict[Producer, Train] = {}
         last = self._positions[box]
         for reader, producer in place.inputs:
-            upto = None
-            if place.in_step and self._storage.waiting(reader).tuples > most:
-                upto, most = self._storage.number_at(reader, most), _ALL
-            train = self._storage.take(reader, most, upto)
+            if place.numbered and self._storage.waiting(reader).tuples > most:
+                train = self._storage.take(reader, _ALL, self._storage.number_at(reader, most))
+            else:
+                train = self._storage.take(reader, most)
             if train is not None:
                 trains[producer] = train
                 if train.arrival_us is None:
@@ -206,21 +207,15 @@ class QueuedBoxes:
         for box in self._timed:
             upto = self._frontier(self.places[box])
             position = self._positions[box]
-            if upto > position and not self._busy[box]:
-                late = self._log.at(upto) - self._log.at(position + 1) >= clock_us
-                if late:
-                    found.append(box)
+            waits = upto > position and not self._busy[box]
+            if waits and self._log.at(upto) - self._log.at(position + 1) >= clock_us:
+                found.append(box)
         return found
 
     @property
     def clock_us(self) -> int:
         """Where the clock stood when the last tuple entered."""
         return self._clock
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing waits anywhere, and nobody runs."""
-        return not any(self._busy) and not self.ready.any() and not self.behind()
 
     def complete(self, producer: Producer) -> int:
         """The number up to which an arc has got everything that it will ever get."""
@@ -284,7 +279,8 @@ def _places(typed: TypedNetwork) -> list[Place]:
             tuple((Consumer(name, port), producer) for port, producer in _live_inputs(typed, name)),
             tuple(Producer(name, port) for port in typed.network.boxes[name].output_ports()),
             typed.network.boxes[name].keeps_time(),
-            # Where no box asks for numbers, trains may come without.
+            name in merging,
+            # Where no box asks for numbers, trains may come without; and what is not in step is not in their order.
             typed.network.boxes[name].in_step and all(map(typed.asked_for_hidden, typed.inputs[name])),
             tuple(sorted(numbers[box] for box in below[name])),
         )

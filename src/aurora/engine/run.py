@@ -82,6 +82,8 @@ class Run:
         self._statics = statics
         self._sinks = outputs
         self._column_clock = clock is not None
+        self.waits_for_time = any(typed.network.boxes[name].keeps_time() for name in typed.order)
+        """Whether some box may have something to say without a tuple."""
         self._wall = wall or WallClock()
         self._began_s = time.perf_counter()
         streams = list(inputs.schemas if isinstance(inputs, Enqueued) else inputs)
@@ -163,7 +165,8 @@ class Run:
         for name, train in epoch.trains.items():
             self.statistics.inputs[name].tuples += len(train)
             if self.measured is not None:
-                self.measured.note_arrival(name, len(train), self._wall.now_us())
+                with self._delivery.lock:
+                    self.measured.note_arrival(name, len(train), self._wall.now_us())
             tuples += len(train)
         position = self._position.after(epoch)
         # The end is told with the last train where it is known to be the last: a step less, which on Spark costs.
@@ -238,11 +241,6 @@ class Run:
             self._position = replace(self._position, clock=now_us)
             self._flow.pass_time(self._progress)
             self._elapsed()
-
-    @property
-    def waits_for_time(self) -> bool:
-        """Whether some box may have something to say without a tuple."""
-        return any(self._typed.network.boxes[name].keeps_time() for name in self._typed.order)
 
     def move_state(self) -> None:
         """Moves the state of every kernel into a fresh one, as a restart does."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, NamedTuple
 
@@ -22,7 +23,7 @@ class Draft(NamedTuple):
     why: Why
 
 
-class Planner:
+class Planner(ABC):
     """Base of the policies: one that is told of nothing and needs no QoS."""
 
     wants_changes = False
@@ -39,10 +40,10 @@ class Planner:
         self.priorities = Priorities(topology)
         self._trains = Trains(settings.train or self.own_train, self.priorities)
 
-    def changed(self, boxes: Iterable[int], state: Snapshot) -> None:
+    def changed(self, boxes: Iterable[int], state: Snapshot) -> None:  # noqa: B027  (most need do nothing)
         """Policies that look at the snapshot as a whole need not know."""
 
-    def note_utilities(self, utilities: Mapping[str, float]) -> None:
+    def note_utilities(self, utilities: Mapping[str, float]) -> None:  # noqa: B027  (the same)
         """Policies that predict need not know."""
 
     def at_once(self, waiting: int) -> int:
@@ -52,8 +53,8 @@ class Planner:
         """
         return min(max(_FEWEST, waiting // _ONE_OF), self.settings.horizon)
 
-    def plan(self, state: Snapshot) -> list[Superbox]:
-        raise NotImplementedError
+    @abstractmethod
+    def plan(self, state: Snapshot) -> list[Superbox]: ...
 
     def superboxes(self, drafts: list[Draft], state: Snapshot) -> list[Superbox]:
         """Gives every call its train, all in one go."""
