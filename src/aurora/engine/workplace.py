@@ -97,6 +97,8 @@ class Workplace:
             master.slots or session.sparkContext.defaultParallelism,
             restart=None if self._state is None else self._start,
             on_lost=self._say,
+            # Spark's page shows jobs; who looks at it wants to see the steps.
+            standing=not self._ui,
         )
         return StepProcessor(
             typed,

@@ -1,14 +1,18 @@
-"""What a Spark task does: it takes its bundle of our tasks from the job's description, and answers with outcomes."""
+"""What a Spark task does: it takes a bundle of our tasks, and answers with outcomes.
+
+The bundle is in the job's description; or the task stands by for bundle after bundle (``standing.py``).
+"""
 
 from __future__ import annotations
 
 import base64
 import pickle
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pyspark import TaskContext, cloudpickle
 
+from aurora.processors.spark.standing import Address, bundles_for
 from aurora.processors.steps.task import Outcome, Program, Task
 from aurora.processors.steps.worker import Worker
 from aurora.storage.folder import open_folder
@@ -20,8 +24,13 @@ _WORKERS: dict[tuple[str, str], Worker] = {}
 """The program that this process runs, by folder and name."""
 
 
-def packed_bundle(folder: str, program: str, tasks: list[Task]) -> str:
-    return base64.b64encode(pickle.dumps((folder, program, tasks), pickle.HIGHEST_PROTOCOL)).decode()
+def packed_bundle(folder: str, program: str, tasks: list[Task]) -> bytes:
+    return pickle.dumps((folder, program, tasks), pickle.HIGHEST_PROTOCOL)
+
+
+def as_property(bundle: bytes) -> str:
+    """A bundle as a property of a job."""
+    return base64.b64encode(bundle).decode()
 
 
 def packed_program(program: Program) -> bytes:
@@ -53,9 +62,24 @@ def run_bundle(partition: int, _: Iterable[int]) -> Iterator[list[Outcome]]:
     assert context is not None
     text = context.getLocalProperty(f"{BUNDLE}{partition}")
     assert text is not None
-    folder, name, tasks = pickle.loads(base64.b64decode(text))
+    yield _outcomes(base64.b64decode(text))
+
+
+def take_seat(address: Address, token: bytes) -> Callable[[int, Iterable[int]], Iterator[None]]:
+    """The function of tasks that stand by. They end without a result."""
+
+    def stand_by(partition: int, _: Iterable[int]) -> Iterator[None]:
+        for bundle, answer in bundles_for(address, token, partition):
+            answer(pickle.dumps(_outcomes(bundle), pickle.HIGHEST_PROTOCOL))
+        yield from ()
+
+    return stand_by
+
+
+def _outcomes(bundle: bytes) -> list[Outcome]:
+    folder, name, tasks = pickle.loads(bundle)
     worker = _WORKERS.get((folder, name))
     if worker is None:
         _WORKERS.clear()
         worker = _WORKERS[folder, name] = Worker(pickle.loads(open_folder(folder).read(name)))
-    yield [worker.run(task) for task in tasks]
+    return [worker.run(task) for task in tasks]
