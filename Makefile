@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics soak experiments clean
+.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding soak experiments clean
 
 help: ## show this list
 	@echo "Aurora. Targets:"
@@ -68,6 +68,9 @@ bench-statistics: install ## what it costs to measure, as a share of a live run
 
 bench-arrays: install ## array work in NumPy against Polars, the ground for how window kernels are written
 	$(BIN)/python -m benchmarks.array_work
+
+bench-shedding: install ## what answers are worth under overload, by policy, locally and on Spark (EXPERIMENT_ARGS=--quick)
+	$(BIN)/python -m benchmarks.experiments --only shedding,shedding-spark $(EXPERIMENT_ARGS)
 
 experiments: install ## the scheduling paper's figures on this engine, in 20 minutes (EXPERIMENT_ARGS="--quick --only 5,6")
 	$(BIN)/python -m benchmarks.experiments $(EXPERIMENT_ARGS)

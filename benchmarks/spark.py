@@ -93,8 +93,8 @@ class Place:
         self.session: SparkSession = start_session(MASTER, log=log, extra=extra or {})
         self.tiers = Tiers(None, None)
 
-    def processor(self, typed: TypedNetwork) -> Processor:
-        runner = SparkRunner(self.session, self.tiers.fastest, MASTER.slots or 1)
+    def processor(self, typed: TypedNetwork, *, standing: bool = True) -> Processor:
+        runner = SparkRunner(self.session, self.tiers.fastest, MASTER.slots or 1, standing=standing)
         return StepProcessor(typed, runner, self.tiers.blocks, self.tiers.fastest)
 
     def close(self) -> None:

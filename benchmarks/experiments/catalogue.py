@@ -14,21 +14,27 @@ from benchmarks.experiments import (
     figure_14,
     goals,
     on_spark,
+    shedding,
 )
 
-EXPERIMENTS = {
-    module.EXPERIMENT.key: module.EXPERIMENT
-    for module in (
-        figure_03,
-        figure_05,
-        figure_06,
-        figure_07,
-        figure_08,
-        figure_09,
-        figure_11,
-        figure_13,
-        figure_14,
-        goals,
-        on_spark,
-    )
-}
+_FOUND = [
+    *(
+        module.EXPERIMENT
+        for module in (
+            figure_03,
+            figure_05,
+            figure_06,
+            figure_07,
+            figure_08,
+            figure_09,
+            figure_11,
+            figure_13,
+            figure_14,
+            goals,
+            on_spark,
+        )
+    ),
+    shedding.LOCAL,
+    shedding.ON_SPARK,
+]
+EXPERIMENTS = {experiment.key: experiment for experiment in _FOUND}

@@ -1,4 +1,4 @@
-"""The same comparison on Spark, where a step costs a hundred times a local call: trains and superboxes."""
+"""The same comparison on Spark, where a step that is a job costs a hundred times a local call: trains, superboxes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Steps:
 
     def __init__(self, place: Place, parts: Sequence[Sequence[str]]) -> None:
         self._networks = [chain(part) for part in parts]
-        self._processors: list[Processor] = [place.processor(typed) for typed in self._networks]
+        self._processors: list[Processor] = [place.processor(typed, standing=False) for typed in self._networks]
         self._taken = 0
 
     def seconds(self, tuples: int) -> float:
@@ -125,9 +125,9 @@ EXPERIMENT = Experiment(
     "Trains and superboxes on Spark",
     "Not in the paper: if batching pays where a box call costs a tenth of a millisecond, it should pay far more "
     "where a step costs tens of milliseconds.",
-    "A chain of five boxes (filters and maps) on Spark inside the process. Trains of different lengths go through "
-    "it, either all boxes in one step, as the engine does it, or every box in a step of its own, with its answers "
-    "as the next box's train.",
+    "A chain of five boxes (filters and maps) on Spark inside the process, every step a job. Trains of different "
+    "lengths go through it, either all boxes in one step, as the engine does it, or every box in a step of its own, with "
+    "its answers as the next box's train.",
     "",
     measure,
 )

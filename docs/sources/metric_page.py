@@ -23,11 +23,13 @@ HEADINGS: dict[Of, str] = {
     "box": "Boxes",
     "arc": "Arcs",
     "output": "Outputs",
+    "drop": "Drops",
 }
 NOTES: dict[Of, str] = {
     "part": """\
 `boxes` is the work of the boxes. What is beside it is overhead: `scheduler` for deciding what to run next, `storage`
-for queues, in memory and on disk, `worker` for whatever else a worker does from one superbox to the next.""",
+for queues, in memory and on disk, `drops` for dropping tuples in an overload, `worker` for whatever else a worker does
+from one superbox to the next.""",
     "box": """\
 A call with n tuples takes about `recent_overhead_s` + n · `recent_tuple_cost_s`: the straight line through the box's
 last calls. While all its trains are of one length, the overhead is taken to be that of most boxes.""",
@@ -35,6 +37,10 @@ last calls. While all its trains are of one length, the overhead is taken to be 
 The overall utility is the product of those by latency, loss and value, as far as the output has such graphs: each says
 which part of its worth is left. Utility by value is the mean over the tuples delivered, so it says how much the values
 produced matter, not only how well the engine does.""",
+    "drop": """\
+One for each place and reason for which tuples are dropped or have been, such as `ticks before heavy: random`. Reasons
+are `no room` (the storage budget was reached), and of the load shedder `random`, `semantic` (by value) and `windows`
+(an aggregate leaves out whole windows).""",
 }
 
 

@@ -8,7 +8,7 @@ from tests.architecture.source import Module, modules
 
 LAYERS = [
     {"cli", "server"},
-    {"engine"},
+    {"engine", "client"},
     {"processors", "connectors", "drawing"},
     {"shedding", "optimizer", "scheduler"},
     {"storage", "catalog"},

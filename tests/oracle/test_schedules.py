@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from aurora.model.train import ARRIVAL, Progress, Train
 from aurora.model.typed import Producer
 from aurora.processors.local import LocalProcessor
 from aurora.processors.plan import BoxCost, FileRows
+from aurora.processors.sieve import NO_DROPS, Drops
 from aurora.scheduler.settings import POLICIES, SchedulerSettings
 from aurora.scheduler.trains import FixedTrain
 from oracle.keyed_chains import keyed_chains
@@ -55,9 +57,13 @@ def schedules(draw: st.DrawFn) -> tuple[SchedulerSettings, int, int, int]:
 
 
 def scheduled(
-    example: Example, schedule: tuple[SchedulerSettings, int, int, int], steps: list[int], at_end: AtEnd
+    example: Example,
+    schedule: tuple[SchedulerSettings, int, int, int],
+    steps: list[int],
+    at_end: AtEnd,
+    drops: Sequence[Drops] = (NO_DROPS,),
 ) -> RunResult:
-    """Enters train after train, and lets so many superboxes run after each."""
+    """Enters train after train, and lets so many superboxes run after each. ``drops`` take turns."""
     settings, workers, memory, train = schedule
     network = Network.from_document(dict(example.document))
     typed = typecheck(network)
@@ -84,6 +90,7 @@ def scheduled(
         try:
             for number, epoch in enumerate(by_column(sources, schemas, CLOCK, FixedTrain(train), (), Position())):
                 progress = epoch.progress
+                flow.drop(drops[number % len(drops)])
                 may = flow.bare(bare)
                 trains = {name: _bare(some) if name in may else some for name, some in epoch.trains.items()}
                 flow.put({Producer(name): some for name, some in trains.items()}, progress)

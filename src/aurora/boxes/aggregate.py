@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,9 @@ from aurora.boxes.late import Late
 from aurora.boxes.merge import Merge
 from aurora.boxes.order import AsTheyCome, CountSlack, Delivery, Gate, Rows, TimeSlack, sortable
 from aurora.boxes.ordered import OrderedBox, amount, check_unique, numpy_type, ordered_columns
-from aurora.boxes.segments import sorting
+from aurora.boxes.segments import Array, sorting
+from aurora.boxes.selection import Selection
+from aurora.boxes.thinned import Rule, Weighted, WholeWindows, overlap_of, rule_frame, rule_of
 from aurora.boxes.tuple_windows import TupleWindows
 from aurora.boxes.value_windows import PaneWindows, Results, TimedWindows
 from aurora.errors import Report
@@ -56,6 +59,8 @@ class Aggregate(OrderedBox):
 
     window: Window
     compute: Annotated[dict[str, str], Field(min_length=1)]
+    shed: Literal["windows", "tuples"] = "windows"
+    max_gap: Annotated[int, Field(ge=1)] | None = None
 
     def shape(self) -> Window:
         """The window with everything said that the kind of box implies."""
@@ -74,6 +79,7 @@ class Aggregate(OrderedBox):
         (arc,) = inputs
         order = self.check_order(arc.schema, report)
         self._check_window(arc.schema, order, report.at("window"))
+        self._check_shedding(report)
         aggregates = self._aggregates(arc, order, report.at("compute"))
         ports = {LATE: arc} if self.late else {}
         grouping = self.grouping(arc)
@@ -122,6 +128,20 @@ class Aggregate(OrderedBox):
                 "leave them out, or give the size in values of the order column",
             )
 
+    def _check_shedding(self, report: Report) -> None:
+        if self.shed == "tuples" and not self.shape().value_based:
+            report.at("shed").add(
+                "shed-tuples-of-tuple-window",
+                f"a window of {self.window.size} always holds that many, so nothing can be estimated from fewer",
+                "leave shed out, so that whole windows go, or give the size in values of the order column",
+            )
+        elif self.shed == "tuples" and self.max_gap is not None:
+            report.at("max_gap").add(
+                "gap-without-windows",
+                f"a gap of {self.max_gap} windows is given, but with shed: tuples all windows come out",
+                "leave max_gap out, or shed windows",
+            )
+
     def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
         (arc,) = inputs
         grouping = self.grouping(arc)
@@ -140,7 +160,12 @@ class AggregateKernel(BaseKernel):
     """Orders its rows, folds them into windows, and puts out the windows that close.
 
     A box with a timeout waits for word of progress, because a timeout may fall due between any two of its tuples.
+
+    Under a rule for whole windows, rows that none of the windows needs which come out are dropped as soon as order and
+    lateness are known. Where these do not depend on the rows' groups, that is before anything else is looked at.
     """
+
+    optional: ClassVar[tuple[str, ...]] = ("rule", "selection.", "windows.lanes")
 
     def __init__(
         self, box: Aggregate, schema: Schema, grouping: Sequence[str], order: Type, aggregation: Aggregation
@@ -166,6 +191,8 @@ class AggregateKernel(BaseKernel):
         elif self._order_by is not None:
             self._delivery = TimeSlack(amount(box.slack, order), dtype)
         self._windows = self._make_windows()
+        self._rule: Rule | None = None
+        self._selection: Selection | None = None
 
     def _make_windows(self) -> PaneWindows | TimedWindows | TupleWindows:
         window = self._window
@@ -186,6 +213,71 @@ class AggregateKernel(BaseKernel):
         self._needed += WHEN
         self._nothing = self._nothing.with_columns(pl.Series(name, [], pl.Int64) for name in WHEN)
 
+    def thin(self, rule: Rule | None) -> None:
+        """Obeys another rule, or none. To be called between trains, and after ``restore``, which brings the rule that
+        was in force; the same rule again changes nothing."""
+        if rule == self._rule:
+            return
+        self._rule = rule
+        if isinstance(rule, Weighted):
+            self._weigh()
+        if self._aggregation.weighing is not None:
+            self._aggregation.weighing.weight = rule.weight if isinstance(rule, Weighted) else 1.0
+        whole = rule if isinstance(rule, WholeWindows) else None
+        if self._selection is None and whole is None:
+            return
+        if self._selection is None:
+            self._select(self._new_selection())
+        assert self._selection is not None
+        self._selection.change(whole, self._opened())
+
+    def _weigh(self) -> None:
+        """Goes over from plain aggregates to estimates, with all that has been folded."""
+        if self._aggregation.weighing is None:
+            state = self._windows.state()
+            self._aggregation = self._aggregation.weighed()
+            self._windows = self._make_windows()
+            self._windows.load(state)
+            if self._selection is not None:
+                self._windows.selection = self._selection
+
+    def _new_selection(self) -> Selection:
+        first, counted = self._window.align == "first", not self._window.value_based
+        shared = self._gate is not None and not first and not self._window.emit_empty
+        return Selection(overlap_of(self._window), shared=shared, spread=first or counted)
+
+    def _select(self, selection: Selection) -> None:
+        self._selection = selection
+        if isinstance(self._windows, TupleWindows):
+            self._windows.select(selection)
+        else:
+            self._windows.selection = selection
+
+    def _opened(self) -> Ints:
+        if isinstance(self._windows, TupleWindows):
+            return self._windows.opened()
+        return self._windows.opened(self._came(None if self._gate is None else self._gate.highest))
+
+    def _came(self, everywhere: Any) -> Array:
+        """How far each group of the selection has come: as far as the whole stream, or as it has itself."""
+        if self._gate is None:
+            assert isinstance(self._delivery, CountSlack)
+            return self._delivery.highest.values
+        assert self._selection is not None
+        return np.full(1 if self._selection.shared else len(self._groups), everywhere, numpy_type(self._order))
+
+    def _forget_closed(self) -> None:
+        """Lets go of rules that no open window is under, and of the selection when it keeps all."""
+        assert self._selection is not None
+        if isinstance(self._windows, TupleWindows):
+            self._selection.close(self._windows.closed())
+            if self._selection.idle and self._windows.release():
+                self._selection = None
+            return
+        self._selection.close(self._windows.closed(self._came(None if self._gate is None else self._gate.progress)))
+        if self._selection.idle:
+            self._selection = self._windows.selection = None
+
     def process(self, port: int, train: Train) -> Emission:
         if self._timed:
             self._waiting.put(port, train)
@@ -203,13 +295,16 @@ class AggregateKernel(BaseKernel):
     def _run(self, train: Train, progress: Progress | None) -> Emission:
         frame = train.frame
         late = Late(keep=self._late_port)
-        codes = self._groups.codes(frame)
+        # Where all groups come to their windows together, groups are found after rows were dropped.
+        shared = self._selection is not None and self._selection.shared
+        codes = np.zeros(frame.height, np.int64) if shared else self._groups.codes(frame)
         if self._order_by is None:
             values, known = frame.get_column(ORDER).to_numpy() >> 1, None
         else:
             values, known = order_values(frame, self._order_by)
         if not self._late_port:
-            frame = pl.DataFrame([frame.get_column(name) for name in self._needed])
+            needed = dict.fromkeys([*self._needed, *self._groups.columns]) if shared else self._needed
+            frame = pl.DataFrame([frame.get_column(name) for name in needed])
         rows = Rows(frame, codes, values, frame.get_column(WHEN[0]).to_numpy() if self.ranked else None)
         if known is not None and not known.all():
             late.add(rows, ~known)
@@ -239,6 +334,11 @@ class AggregateKernel(BaseKernel):
     def _take(self, rows: Rows, closing: ByProgress | None, late: Late, progress: Progress | None) -> Emission:
         """Gives the ordered rows to the windows."""
         windows = self._windows
+        shed = 0
+        if self._selection is not None and self._selection.shared and not isinstance(windows, TupleWindows):
+            came, rows = len(rows), rows.only(windows.needed(rows))
+            rows = replace(rows, codes=self._groups.codes(rows.frame))
+            shed = came - len(rows)
         if not isinstance(windows, TupleWindows):
             early = windows.origins.early(rows)
             if early.any():
@@ -249,27 +349,49 @@ class AggregateKernel(BaseKernel):
         if self.ranked:
             when = [rows.hidden(name) for name in WHEN]
         self._appearance.note(rows.codes, len(self._groups), when)
-        partials, nulled = self._aggregation.lift(rows.frame, rows.values)
-        if isinstance(windows, TupleWindows):
+        some, numbers = self._needed_of(rows)
+        partials, nulled = self._aggregation.lift(some.frame, some.values)
+        if not isinstance(windows, TupleWindows):
+            results = windows.add(some, partials, closing or self._by_group(rows), progress, rows)
+        elif numbers is None:
             results = windows.add(rows, partials, progress)
         else:
-            results = windows.add(rows, partials, closing or self._by_group(rows), progress)
+            results = windows.add_some(some, numbers, partials, progress)
+            when = [some.hidden(name) for name in WHEN] if self.ranked else when
         if self.ranked and closing is not None and closing.places is not None:
             at_once = np.zeros(len(closing.places), np.int64)
             when = [closing.places, at_once, at_once]
-        return self._emission(results, late, nulled, when)
+        if self._selection is not None:
+            self._forget_closed()
+        return self._emission(results, late, nulled, when, shed + len(rows) - len(some))
+
+    def _needed_of(self, rows: Rows) -> tuple[Rows, Ints | None]:
+        """The rows that windows need which come out; those of tuple windows with their numbers if some may go."""
+        selection = self._selection
+        if selection is None or selection.shared:
+            return rows, None
+        selection.place(self._groups.keys)
+        if isinstance(self._windows, TupleWindows):
+            needed, numbers = self._windows.needed(rows)
+            return rows.only(needed), numbers[needed]
+        return rows.only(self._windows.needed(rows)), None
 
     def _by_group(self, rows: Rows) -> Closing:
         assert isinstance(self._delivery, CountSlack)
         return ByGroup(rows, self._delivery.highest.values)
 
-    def _emission(self, results: Results | None, late: Late, nulled: int = 0, when: Sequence[Ints] = ()) -> Emission:
+    def _emission(
+        self, results: Results | None, late: Late, nulled: int = 0, when: Sequence[Ints] = (), shed: int = 0
+    ) -> Emission:
         """``when`` says when the rows came that made the windows come out."""
+        error, estimated = 0.0, 0
         trains = late.trains(LATE)
         if results is not None:
             trains[OUT], faults = self._train(results, when)
             nulled += faults
-        return Emission(trains, late=late.count, nulled=nulled)
+            if self._aggregation.weighing is not None:
+                error, estimated = self._aggregation.error(results.partials)
+        return Emission(trains, late=late.count, nulled=nulled, shed=shed, error=error, estimated=estimated)
 
     def _sorted(self, results: Results) -> Results:
         """The windows in the order in which they come out: by what made them, then window start, then group."""
@@ -323,7 +445,7 @@ class AggregateKernel(BaseKernel):
         if not isinstance(self._windows, TupleWindows):
             none = Rows(self._nothing, np.empty(0, np.int64), np.empty(0, numpy_type(self._order)))
             closing = AtEnd.at(progress.end_order, progress.clock)
-            results = self._windows.add(none, self._aggregation.nothing, closing, progress)
+            results = self._windows.add(none, self._aggregation.nothing, closing, progress, none)
             after_all = [np.array([AT_END])] * len(WHEN)
             emissions.append(self._emission(results, Late(keep=False), when=after_all))
         return joined(emissions)
@@ -336,9 +458,16 @@ class AggregateKernel(BaseKernel):
             **{f"delivery.{name}": frame for name, frame in self._delivery.state().items()},
             **{f"windows.{name}": frame for name, frame in self._windows.state().items()},
         }
-        return parts if self._gate is None else {**parts, "gate": self._gate.state()}
+        if self._gate is not None:
+            parts["gate"] = self._gate.state()
+        if self._rule is not None or self._aggregation.weighing is not None:
+            parts["rule"] = rule_frame(self._rule, weighed=self._aggregation.weighing is not None)
+        if self._selection is not None:
+            parts |= {f"selection.{name}": frame for name, frame in self._selection.state().items()}
+        return parts
 
     def load(self, state: Mapping[str, pl.DataFrame]) -> None:
+        self._load_rule(state)
         self._groups.load(state["groups"])
         self._appearance.load(state["appearance"])
         self._waiting.load(part(state, "waiting"))
@@ -346,6 +475,19 @@ class AggregateKernel(BaseKernel):
         self._windows.load(part(state, "windows"))
         if self._gate is not None:
             self._gate.load(state["gate"])
+
+    def _load_rule(self, state: Mapping[str, pl.DataFrame]) -> None:
+        """Takes over the rule that was in force, before the windows that it is for."""
+        self._rule = rule_of(state["rule"]) if "rule" in state else None
+        if "rule" in state and state["rule"].get_column("weighed").item():
+            self._weigh()
+        if self._aggregation.weighing is not None:
+            self._aggregation.weighing.weight = self._rule.weight if isinstance(self._rule, Weighted) else 1.0
+        self._selection = self._windows.selection = None
+        if "selection.terms" in state:
+            self._select(self._new_selection())
+            assert self._selection is not None
+            self._selection.load(part(state, "selection"))
 
 
 def part(state: Mapping[str, pl.DataFrame], prefix: str) -> dict[str, pl.DataFrame]:
@@ -362,4 +504,7 @@ def joined(emissions: Sequence[Emission]) -> Emission:
         late=sum(e.late for e in emissions),
         nulled=sum(e.nulled for e in emissions),
         rejected=sum(e.rejected for e in emissions),
+        shed=sum(e.shed for e in emissions),
+        error=sum(e.error for e in emissions),
+        estimated=sum(e.estimated for e in emissions),
     )

@@ -26,6 +26,7 @@ from aurora.boxes.accumulators import (
 )
 from aurora.boxes.kernel import Projection
 from aurora.boxes.picks import Delta, Pick
+from aurora.boxes.weighted import Estimate, EstimatedCount, Weighing, estimate_for
 from aurora.expressions import AggregateCall, Aggregates, Compiled, Scalar
 from aurora.expressions.nodes import Column as ColumnNode
 from aurora.model.schema import Schema
@@ -93,12 +94,26 @@ class Aggregation:
     """All aggregate calls of one box."""
 
     def __init__(
-        self, aggregates: Aggregates, schema: Schema, grouping: Sequence[str], keys: npt.DTypeLike | None = None
+        self,
+        aggregates: Aggregates,
+        schema: Schema,
+        grouping: Sequence[str],
+        keys: npt.DTypeLike | None = None,
+        weighing: Weighing | None = None,
     ) -> None:
-        """``keys`` is the type of the order values that first and last go by; None if rows come in order."""
+        """``keys`` is the type of the order values that first and last go by; None if rows come in order.
+
+        With a ``weighing`` counts and sums are estimates from a sample.
+        """
         by_key = keys is not None
+        self._given = (aggregates, schema, grouping, keys)
+        self.weighing = weighing
         self._accumulators: list[Accumulator] = [Earliest()]
-        self._accumulators += [accumulator_for(call, by_key=by_key) for call in aggregates.calls]
+        for call in aggregates.calls:
+            estimate = None
+            if weighing is not None:
+                estimate = estimate_for(call.function, BOOL if call.argument is None else call.argument.type, weighing)
+            self._accumulators.append(estimate or accumulator_for(call, by_key=by_key))
         self._slots = [call.slot for call in aggregates.calls]
         arguments = {call.slot: _argument(call) for call in aggregates.calls}
         self._arguments = Projection({s: c for s, c in arguments.items() if c is not None}, keep=(ARRIVAL,))
@@ -120,12 +135,18 @@ class Aggregation:
         self.empty_cell = self.nothings(1)
         """Partials of one empty cell; not to be changed."""
 
+    def weighed(self) -> Aggregation:
+        """The same as estimates. It can take over the partials of this one through a frame."""
+        return Aggregation(*self._given, Weighing())
+
     def lift(self, frame: pl.DataFrame, keys: Array) -> tuple[Partials, int]:
         """Every row as partials of its own, and how many values faults made NULL."""
         arguments, nulled = self._arguments(frame)
         partials = [self._accumulators[0].lift(arguments.get_column(ARRIVAL), keys)]
         for slot, accumulator in zip(self._slots, self._accumulators[1:], strict=True):
-            if slot in self._plain_counts:
+            if slot in self._plain_counts and isinstance(accumulator, EstimatedCount):
+                partials.append(accumulator.ones(frame.height))
+            elif slot in self._plain_counts:
                 partials.append((np.broadcast_to(np.int64(1), frame.height),))
             else:
                 partials.append(accumulator.lift(arguments.get_column(slot), keys))
@@ -161,6 +182,15 @@ class Aggregation:
 
     def arrivals(self, partials: Partials) -> Ints:
         return np.asarray(partials[0][0])
+
+    def error(self, partials: Partials) -> tuple[float, int]:
+        """The relative standard errors of what was estimated, of each window the largest: their sum and number."""
+        states = zip(self._accumulators, partials, strict=True)
+        errors = [accumulator.errors(state) for accumulator, state in states if isinstance(accumulator, Estimate)]
+        if not errors:
+            return 0.0, 0
+        largest = np.fmax.reduce(errors)
+        return float(np.nansum(largest)), int(np.count_nonzero(~np.isnan(largest)))
 
     def columns(
         self,
@@ -201,12 +231,16 @@ class Aggregation:
 
     def from_frame(self, frame: pl.DataFrame) -> Partials:
         return [
-            tuple(_like(column, frame.get_column(f"{i}.{j}")) for j, column in enumerate(state))
+            tuple(_like(column, f"{i}.{j}", frame) for j, column in enumerate(state))
             for i, state in enumerate(self.nothing)
         ]
 
 
-def _like(example: Column, series: pl.Series) -> Column:
+def _like(example: Column, name: str, frame: pl.DataFrame) -> Column:
+    if name not in frame.columns:
+        # The partials are from before estimates were kept: no weight has added to them.
+        return np.zeros(frame.height, np.asarray(example).dtype)
+    series = frame.get_column(name)
     return series if isinstance(example, pl.Series) else series.to_numpy()
 
 

@@ -12,11 +12,13 @@ from pydantic import Field, model_validator
 
 from aurora.boxes.kernel import BaseKernel, Projection, asks_arrival, typed
 from aurora.errors import Report
-from aurora.expressions import Scope, analyse
+from aurora.expressions import Scope, analyse, columns_used
 from aurora.model.box import OUT, Box, Kernel, box_kind
 from aurora.model.schema import ArcType
 from aurora.model.train import ORDER, Emission, Ints, Train, rows_where
 from aurora.model.types import BOOL
+
+Mask = npt.NDArray[np.bool_]
 
 
 @box_kind
@@ -59,8 +61,7 @@ class Drop(Box):
 
     def kernel(self, inputs: Sequence[ArcType], statics: Mapping[int, pl.DataFrame]) -> Kernel:
         if self.where is not None:
-            condition = analyse(self.where, Scope.of(inputs[0].schema), expect=BOOL)
-            return DropWhereKernel(Projection({"match": condition}, keep=()))
+            return DropWhereKernel(Condition(self.where, inputs[0]))
         return DropRateKernel(self.rate or 0.0, self.seed)
 
 
@@ -74,21 +75,39 @@ def chances(seed: int, numbers: Ints) -> npt.NDArray[np.float64]:
     return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
+def lucky(seed: int, rate: float, numbers: Ints) -> Mask:
+    """Which tuples stay of those with these numbers. At a higher rate fewer of the same tuples do."""
+    return chances(seed, numbers) >= rate
+
+
+class Condition:
+    """Which tuples are meant by a condition over a stream's columns; where it is NULL they are not."""
+
+    def __init__(self, text: str, arc: ArcType) -> None:
+        scalar = analyse(text, Scope.of(arc.schema), expect=BOOL)
+        self.columns = columns_used(scalar)
+        self._values = Projection({"match": scalar}, keep=())
+
+    def __call__(self, frame: pl.DataFrame) -> tuple[Mask, int]:
+        """For each row whether it is meant, and how many values became NULL on the way."""
+        values, nulled = self._values(frame)
+        return values.get_column("match").fill_null(False).to_numpy(), nulled
+
+
 class DropRateKernel(BaseKernel):
     def __init__(self, rate: float, seed: int) -> None:
         self._rate = rate
         self._seed = seed
 
     def process(self, port: int, train: Train) -> Emission:
-        stays = chances(self._seed, train.hidden(ORDER) >> 1) >= self._rate
+        stays = lucky(self._seed, self._rate, train.hidden(ORDER) >> 1)
         return Emission({OUT: Train(rows_where(train.frame, stays))})
 
 
 class DropWhereKernel(BaseKernel):
-    def __init__(self, condition: Projection) -> None:
+    def __init__(self, condition: Condition) -> None:
         self._condition = condition
 
     def process(self, port: int, train: Train) -> Emission:
-        matches, nulled = self._condition(train.frame)
-        stays = ~matches.get_column("match").fill_null(False)
-        return Emission({OUT: train.made(rows_where(train.frame, stays))}, nulled=nulled)
+        goes, nulled = self._condition(train.frame)
+        return Emission({OUT: train.made(rows_where(train.frame, ~goes))}, nulled=nulled)

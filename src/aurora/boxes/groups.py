@@ -19,30 +19,30 @@ class GroupIndex:
     """Codes for combinations of group-by columns, and the combination behind each code."""
 
     def __init__(self, columns: Sequence[str], schema: Schema) -> None:
-        self._columns = list(columns)
+        self.columns = list(columns)
         self._start(pl.DataFrame(schema={name: schema[name].to_polars() for name in columns}))
 
     def _start(self, no_keys: pl.DataFrame) -> None:
         self.keys = no_keys
-        self._coders = [Coder() for _ in self._columns]
-        self._pairs = [Coder() for _ in self._columns[1:]]
+        self._coders = [Coder() for _ in self.columns]
+        self._pairs = [Coder() for _ in self.columns[1:]]
 
     def __len__(self) -> int:
-        return self.keys.height if self._columns else 1
+        return self.keys.height if self.columns else 1
 
     def codes(self, frame: pl.DataFrame) -> Ints:
-        if not self._columns:
+        if not self.columns:
             return np.zeros(frame.height, np.int64)
-        codes, new_rows = self._coders[0].codes(frame.get_column(self._columns[0]))
-        for name, coder, pair in zip(self._columns[1:], self._coders[1:], self._pairs, strict=True):
+        codes, new_rows = self._coders[0].codes(frame.get_column(self.columns[0]))
+        for name, coder, pair in zip(self.columns[1:], self._coders[1:], self._pairs, strict=True):
             others, _ = coder.codes(frame.get_column(name))
             codes, new_rows = pair.codes(pl.Series(codes << 32 | others))
         if len(new_rows):
-            self.keys = self.keys.vstack(frame.select(self._columns)[new_rows])
+            self.keys = self.keys.vstack(frame.select(self.columns)[new_rows])
         return codes
 
     def keys_of(self, codes: Ints) -> pl.DataFrame:
-        return rows_at(self.keys, codes) if self._columns else pl.DataFrame()
+        return rows_at(self.keys, codes) if self.columns else pl.DataFrame()
 
     def load(self, keys: pl.DataFrame) -> None:
         """Takes over the groups of a snapshot, with the codes they had."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,8 @@ class BaseKernel:
     """A kernel without state that needs no word of progress; the others override what they have."""
 
     ranked = False
+    optional: ClassVar[tuple[str, ...]] = ()
+    """How the names of parts begin that a snapshot may have or not."""
 
     def rank(self) -> None:
         self.ranked = True
@@ -51,7 +54,7 @@ class BaseKernel:
             raise StateError(f"not a kernel's snapshot: it has the columns {state.column_names}, not part and data")
         names = state.column("part").to_pylist()
         expected = list(self.state())
-        if sorted(names) != sorted(expected):
+        if any(not name.startswith(self.optional) for name in {*names} ^ {*expected}):
             raise StateError(f"the snapshot holds {sorted(names)}, but this kernel keeps {sorted(expected)}")
         try:
             self.load(

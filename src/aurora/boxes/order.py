@@ -6,6 +6,7 @@ Every class here is given trains in arc order and hands out rows in the order in
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,8 @@ Bools = npt.NDArray[np.bool_]
 _SERIAL = "__serial"
 _BLOCK_ROWS = 64
 """Rows whose least and greatest values say whether a look at each of them is needed."""
+_FEW_EDGES = 16
+"""Up to so many borders between rows that stay and rows that go, whole runs of rows are taken."""
 _FEW = 8
 """Beyond one block in so many, all rows are looked at: that is quicker than to pick them."""
 
@@ -54,9 +57,25 @@ class Rows:
         return Rows(self.frame.clear(), self.codes[:0], self.values[:0])
 
     def only(self, mask: Bools) -> Rows:
-        if mask.all():
+        if not len(mask):
             return self
+        edges = np.flatnonzero(mask[1:] != mask[:-1]) + 1
+        if not len(edges):
+            return self if mask[0] else self.none()
+        if len(edges) <= _FEW_EDGES:
+            bounds = [0, *edges.tolist(), len(mask)]
+            return self._runs([slice(a, b) for a, b in itertools.pairwise(bounds) if mask[a]])
         return Rows(rows_where(self.frame, mask), self.codes[mask], self.values[mask], self.places[mask])
+
+    def _runs(self, runs: list[slice]) -> Rows:
+        """A few runs of the rows, which is quicker than to pick them one by one."""
+        if len(runs) == 1:
+            (run,) = runs
+            return Rows(self.frame[run], self.codes[run], self.values[run], self.places[run])
+        return Rows(
+            pl.concat([self.frame[run] for run in runs], rechunk=True),
+            *(np.concatenate([array[run] for run in runs]) for array in (self.codes, self.values, self.places)),
+        )
 
     def hidden(self, name: str) -> Ints:
         return self.frame.get_column(name).to_numpy()
@@ -299,6 +318,11 @@ class Gate:
         self._dtype = dtype
         self._least = -np.inf if dtype == np.float64 else np.iinfo(np.int64).min
         self._highest: Any = self._least
+
+    @property
+    def highest(self) -> Any:
+        """The highest value seen; the least there is where none was."""
+        return self._highest
 
     @property
     def progress(self) -> Any:

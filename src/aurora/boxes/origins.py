@@ -19,6 +19,11 @@ class Origins:
         self._values: Array = np.empty(0, np.int64 if whole else np.float64)
         self._known = np.empty(0, bool)
 
+    @property
+    def by_group(self) -> bool:
+        """Whether every group counts from a value of its own."""
+        return self._first
+
     def early(self, rows: Rows) -> Bools:
         """Rows below their group's first window; notes the first values of new groups."""
         if not self._first or not len(rows):

@@ -12,6 +12,8 @@ from aurora.model.train import Ints
 Array = npt.NDArray[Any]
 
 _LONG = 64
+_MANY = 4
+"""With more than one query for so many rows, a search looks at all rows first."""
 
 
 def sorting(*keys: Array) -> Ints:
@@ -88,14 +90,30 @@ def accumulate(ufunc: np.ufunc, values: Array, starts: Ints, *, reverse: bool = 
 def search(segments: Ints, values: Array, query_segments: Ints, queries: Array, side: str = "left") -> Ints:
     """``searchsorted`` within segments: rows are sorted by (segment, value); gives a row position per query.
 
-    Values are replaced by their ranks first, so that segment and value fit into one integer whatever their type.
+    Few queries are halved down to their answers together. For many, values are replaced by their ranks, so that
+    segment and value fit into one integer whatever their type.
     """
+    if _MANY * len(queries) < len(values):
+        return _halved(segments, values, query_segments, queries, side)
     distinct = np.unique(values)
     width = len(distinct) + 1
     keys = segments * width + np.searchsorted(distinct, values)
     wanted = query_segments * width + np.searchsorted(distinct, queries, side=side)  # type: ignore[call-overload]
     found: Ints = np.searchsorted(keys, wanted, side="left")
     return found
+
+
+def _halved(segments: Ints, values: Array, query_segments: Ints, queries: Array, side: str) -> Ints:
+    low = np.searchsorted(segments, query_segments, side="left")
+    high = np.searchsorted(segments, query_segments, side="right")
+    left = np.flatnonzero(low < high)
+    while len(left):
+        middle = (low[left] + high[left]) // 2
+        above = values[middle] < queries[left] if side == "left" else values[middle] <= queries[left]
+        low[left] = np.where(above, middle + 1, low[left])
+        high[left] = np.where(above, high[left], middle)
+        left = left[low[left] < high[left]]
+    return low
 
 
 def pack(major: Ints, minor: Ints, minor_size: int) -> Ints:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from aurora.boxes.aggregation import Aggregation, Partials, concat_partials, take_partials
 from aurora.boxes.groups import grown
+from aurora.boxes.lanes import Laid, Lanes
 from aurora.boxes.order import Rows
 from aurora.boxes.segments import Array, position_in_segment, repeat_ranges, search, stable_order, starts_of
-from aurora.boxes.value_windows import Results
+from aurora.boxes.selection import Selection
+from aurora.boxes.value_windows import Bools, Results
 from aurora.model.train import CLOCK, ORDER, Ints, Progress
 
 _NEVER = np.iinfo(np.int64).max
@@ -110,6 +112,54 @@ class TupleWindows:
         # The number of each group's first entry in the tail, counted over its life.
         self._number = none
         self._next_due = _NEVER
+        self.selection: Selection | None = None
+        self._lanes = Lanes(none)
+        self._owners = none
+
+    def select(self, selection: Selection) -> None:
+        """From now on only windows that the selection keeps come out."""
+        in_tail = np.bincount(self._tail.codes, minlength=len(self._number))
+        self._lanes = Lanes((self._number + in_tail) * self._pane + grown(self._filled, len(self._number), 0))
+        self.selection = selection
+
+    def release(self) -> bool:
+        """Does without the selection, which keeps all; False if groups still have a gap, so that it is needed."""
+        if self._lanes.whole:
+            self.selection = None
+        return self.selection is None
+
+    def opened(self) -> Ints:
+        """The last window of each group that a tuple has been in."""
+        return (self._lanes.seen - 1) // (self._advance * self._pane)
+
+    def closed(self) -> Ints:
+        """The last window of each group that no more tuples come for."""
+        return (self._lanes.seen - self._size * self._pane) // (self._advance * self._pane)
+
+    def needed(self, rows: Rows) -> tuple[Bools, Ints]:
+        """Which rows are in a window that comes out, and the number of every row in its group."""
+        assert self.selection is not None
+        numbers = self._lanes.numbers(rows.codes)
+        size, advance = self._size * self._pane, self._advance * self._pane
+        first = np.maximum((numbers - size) // advance + 1, 0)
+        return self.selection.needed(first, numbers // advance, rows.codes), numbers
+
+    def add_some(self, rows: Rows, numbers: Ints, partials: Partials, progress: Progress | None) -> Results | None:
+        """The same as ``add`` for the rows that are needed."""
+        groups = max(len(self._number), int(rows.codes.max(initial=-1)) + 1)
+        laid = self._lanes.lay(rows.codes, numbers, groups)
+        self._number = np.append(grown(self._number, groups, 0), laid.starts // self._pane)
+        self._filled = np.append(grown(self._filled, groups, 0), np.zeros(len(laid.starts), np.int64))
+        self._owners = laid.owners
+        results = self.add(replace(rows, codes=laid.lanes), partials, progress)
+        self._tail, self._filling = _newest(self._tail, laid), _newest(self._filling, laid)
+        self._number, self._filled = self._number[laid.newest], self._filled[laid.newest]
+        return results if results is None else replace(results, codes=laid.owners[results.codes])
+
+    def _kept(self, lanes: Ints, numbers: Ints) -> Bools:
+        """Which of the windows that begin at these entries come out."""
+        assert self.selection is not None
+        return self.selection.kept(numbers // self._advance, self._owners[lanes])
 
     def add(self, rows: Rows, partials: Partials, progress: Progress | None) -> Results | None:
         """Takes the rows, and gives the windows that they filled or that timed out."""
@@ -171,6 +221,8 @@ class TupleWindows:
         # Windows in the order of the entries that fill them, which are distinct: put them where those stand.
         seat = np.full(len(entries), -1)
         ends = np.flatnonzero(fills)
+        if self.selection is not None:
+            ends = ends[self._kept(layout.codes[ends], number[ends])]
         seat[layout.place[ends]] = ends
         ends = seat[seat >= 0]
         results = None
@@ -194,6 +246,8 @@ class TupleWindows:
         segment, end, clocks = layout.segment, layout.end, entries.clock[layout.place]
         number = self._number[layout.codes] + layout.index
         begins = np.flatnonzero(number % self._advance == 0)
+        if self.selection is not None:
+            begins = begins[self._kept(layout.codes[begins], number[begins])]
         due = clocks[begins] + self._timeout_us
         fill = begins + self._size - 1
         exists = fill < end[begins]
@@ -284,7 +338,9 @@ class TupleWindows:
         return self._aggregation.combine(both, slots, len(begins))
 
     def state(self) -> dict[str, pl.DataFrame]:
+        lanes = {} if self.selection is None else {"lanes": self._lanes.state()}
         return {
+            **lanes,
             "tail": self._tail.to_frame(self._aggregation),
             "filling": self._filling.to_frame(self._aggregation),
             "filled": pl.DataFrame({"filled": self._filled}),
@@ -298,3 +354,12 @@ class TupleWindows:
         self._filled = state["filled"].get_column("filled").to_numpy().copy()
         self._number = state["number"].get_column("number").to_numpy().copy()
         self._next_due = int(state["due"].item())
+        if "lanes" in state:
+            self._lanes = Lanes.from_state(state["lanes"])
+
+
+def _newest(entries: Entries, laid: Laid) -> Entries:
+    """The entries of each group's newest lane, as those of the group."""
+    owners = laid.owners[entries.codes]
+    stays = np.flatnonzero(laid.newest[owners] == entries.codes)
+    return replace(entries.at(stays), codes=owners[stays])

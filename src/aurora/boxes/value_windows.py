@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,9 +18,12 @@ from aurora.boxes.groups import grown
 from aurora.boxes.order import Rows
 from aurora.boxes.origins import Origins
 from aurora.boxes.segments import Array, pack, repeat_ranges, slots_of
+from aurora.boxes.selection import Selection
 from aurora.model.train import CLOCK, Ints, Progress
 
 Bools = npt.NDArray[np.bool_]
+_BLOCK_ROWS = 64
+"""Rows that are looked at together when windows are dropped."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,63 @@ class Results:
         )
 
 
-class PaneWindows:
+class ValueWindows:
+    """What all value windows know: their grid, where it starts, and which of them come out when there is too much."""
+
+    def __init__(self, aggregation: Aggregation, grid: Grid, *, align_first: bool, emit_empty: bool) -> None:
+        self._aggregation = aggregation
+        self._grid = grid
+        self._align_first = align_first
+        self.origins = Origins(first=align_first, whole=grid.whole)
+        self._empties = Empties(grid) if emit_empty else None
+        self.selection: Selection | None = None
+
+    def needed(self, rows: Rows) -> Bools:
+        """Which rows are in a window that comes out."""
+        assert self.selection is not None
+        if not len(rows) or not self.selection.alike or self._grid.size < self._grid.advance:
+            return self.selection.needed(*self._windows_of(rows), rows.codes)
+        # Most rows stand beside others of the same windows: blocks go or stay as a whole, and few are looked into.
+        starts = np.arange(0, len(rows), _BLOCK_ROWS)
+        low = self._grid.windows_of_values(np.minimum.reduceat(rows.values, starts))
+        high = self._grid.windows_of_values(np.maximum.reduceat(rows.values, starts))
+        blocks = np.zeros(len(starts), np.int64)
+        some = self.selection.needed(low[0], high[1], blocks)
+        every = self.selection.needed(high[0], low[1], blocks) & (high[0] <= low[1])
+        needed = np.repeat(every, np.diff(starts, append=len(rows)))
+        mixed = np.repeat(some & ~every, np.diff(starts, append=len(rows)))
+        if mixed.any():
+            inside = Rows(rows.frame, rows.codes[mixed], rows.values[mixed])
+            needed[mixed] = self.selection.needed(*self._windows_of(inside), inside.codes)
+        return needed
+
+    def _windows_of(self, rows: Rows) -> tuple[Ints, Ints]:
+        first, last = self._grid.windows_of_values(rows.values - self.origins.of(rows.codes))
+        return (np.maximum(first, 0), last) if self._align_first else (first, last)
+
+    def _kept(self, windows: Ints, codes: Ints) -> Bools:
+        assert self.selection is not None
+        return self.selection.kept(windows, codes)
+
+    def opened(self, highest: Array) -> Ints:
+        """The last window of each group that a value may have been in, given the highest value of each."""
+        return self._last(highest, lambda values: self._grid.windows_of_values(values)[1])
+
+    def closed(self, limits: Array) -> Ints:
+        """The last window of each group that is done with, given how far each has come."""
+        if self._empties is not None:
+            # Empty windows come out only when their group has gone on.
+            return grown(self._empties.done, len(limits), NEVER)
+        return self._last(limits, self._grid.last_closed)
+
+    def _last(self, values: Array, find: Callable[[Array], Ints]) -> Ints:
+        least = np.iinfo(np.int64).min if self._grid.whole else -np.inf
+        known = (values > least) & self.origins.known(len(values))
+        relative = np.where(known, values, 0) - self.origins.of(np.arange(len(values)))
+        return np.where(known, find(relative), NEVER)
+
+
+class PaneWindows(ValueWindows):
     """Windows on whole numbers, made of panes. Rows fold into the pane they fall into; a window combines its panes
     when it closes, so the cost per row does not depend on the window's size.
 
@@ -76,18 +135,16 @@ class PaneWindows:
     """
 
     def __init__(self, aggregation: Aggregation, grid: Grid, *, align_first: bool, emit_empty: bool) -> None:
-        self._aggregation = aggregation
-        self._grid = grid
-        self._align_first = align_first
-        self.origins = Origins(first=align_first, whole=True)
-        self._empties = Empties(grid) if emit_empty else None
+        super().__init__(aggregation, grid, align_first=align_first, emit_empty=emit_empty)
         self._active = OpenPanes(aggregation, grid, Cells.none(aggregation))
         self._sealed: list[Cells] = []
         self._closed = np.empty(0, np.int64)
         self._next_end: int | None = None
 
-    def add(self, rows: Rows, partials: Partials, closing: Closing, progress: Progress | None) -> Results | None:
-        """Folds the rows in, and gives the windows that the train closed."""
+    def add(
+        self, rows: Rows, partials: Partials, closing: Closing, progress: Progress | None, seen: Rows
+    ) -> Results | None:
+        """Folds the rows in, and gives the windows that the train closed. ``seen`` has dropped rows as well."""
         groups = max(len(self._closed), int(rows.codes.max(initial=-1)) + 1)
         if len(rows):
             values = rows.values - self.origins.of(rows.codes) if self._align_first else rows.values
@@ -95,7 +152,7 @@ class PaneWindows:
             self._closed = grown(self._closed, groups, NEVER)
         if self._next_end is not None and not closing.may_reach(self._next_end):
             return None
-        return self._close(rows, closing)
+        return self._close(seen, closing)
 
     def _close(self, rows: Rows, closing: Closing) -> Results | None:
         every = np.arange(len(self._closed))
@@ -118,6 +175,8 @@ class PaneWindows:
         closes = cells.cells <= now[cells.codes]
         self._sealed = []
         self._keep_open(cells.at(np.flatnonzero(~closes)))
+        if self.selection is not None:
+            closes &= self._kept(cells.cells, cells.codes)
         return cells.at(np.flatnonzero(closes))
 
     def _combined(self, cells: Cells, now: Ints, limits: Array) -> Cells:
@@ -129,6 +188,9 @@ class PaneWindows:
         newest = now[cells.codes]
         counts = np.maximum(np.minimum(last, newest) - low + 1, 0)
         of, windows = repeat_ranges(low, counts)
+        if self.selection is not None:
+            kept = self._kept(windows, cells.codes[of])
+            of, windows = of[kept], windows[kept]
         closed = Cells(windows, cells.codes[of], take_partials(cells.partials, of))
         closed = closed.folded(self._aggregation, len(now))
         keep = last > newest
@@ -147,7 +209,7 @@ class PaneWindows:
             ends = self._grid.ends(closed.cells) + self.origins.of(closed.codes)
             parts.append(self._result(closed, closing, closing.rows_reaching(closed.codes, ends)))
         if self._empties is not None:
-            found = self._empties.take(rows, self.origins, closed.codes, closed.cells, closing)
+            found = self._empties.take(rows, self.origins, closed.codes, closed.cells, closing, self.selection)
             if found is not None:
                 codes, windows, released = found
                 empty = Cells(windows, codes, empty_partials(self._aggregation, closing.clock[released]))
@@ -190,29 +252,27 @@ def empty_partials(aggregation: Aggregation, arrivals: Ints) -> Partials:
     return [(arrivals,), *partials[1:]]
 
 
-class TimedWindows:
+class TimedWindows(ValueWindows):
     """Windows that may time out, or that lie on doubles: every window is a cell, and knows when it was opened."""
 
     def __init__(
         self, aggregation: Aggregation, grid: Grid, *, align_first: bool, emit_empty: bool, timeout_us: int | None
     ) -> None:
-        self._aggregation = aggregation
-        self._grid = grid
-        self._align_first = align_first
+        super().__init__(aggregation, grid, align_first=align_first, emit_empty=emit_empty)
         self._timeout_us = timeout_us
-        self.origins = Origins(first=align_first, whole=grid.whole)
-        self._empties = Empties(grid) if emit_empty else None
         none = np.empty(0, np.int64)
         self._open = Cells(none, none, aggregation.nothing)
         self._opened = none
         self._done = np.empty(0, bool)
 
-    def add(self, rows: Rows, partials: Partials, closing: Closing, progress: Progress | None) -> Results | None:
-        relative = rows.values - self.origins.of(rows.codes)
-        first, last = self._grid.windows_of_values(relative)
-        if self._align_first:
-            first = np.maximum(first, 0)
+    def add(
+        self, rows: Rows, partials: Partials, closing: Closing, progress: Progress | None, seen: Rows
+    ) -> Results | None:
+        first, last = self._windows_of(rows)
         of, windows = repeat_ranges(first, np.maximum(last - first + 1, 0))
+        if self.selection is not None:
+            kept = self._kept(windows, rows.codes[of])
+            of, windows = of[kept], windows[kept]
         cells = np.concatenate((self._open.cells, windows))
         codes = np.concatenate((self._open.codes, rows.codes[of]))
         clocks = np.concatenate((self._opened, rows.hidden(CLOCK)[of]))
@@ -229,7 +289,7 @@ class TimedWindows:
         if not in_time.all():
             both = take_partials(both, np.flatnonzero(in_time))
         folded = self._aggregation.combine(both, slots[in_time], len(lead))
-        return self._close(rows, Cells(cells[lead], codes[lead], folded), opened, done, closing, progress)
+        return self._close(seen, Cells(cells[lead], codes[lead], folded), opened, done, closing, progress)
 
     def _close(
         self, rows: Rows, cells: Cells, opened: Ints, done: Bools, closing: Closing, progress: Progress | None
@@ -249,7 +309,10 @@ class TimedWindows:
             timed_out = ~done & (due <= progress.clock) & ~(closes & (clock < due))
             at = np.flatnonzero(timed_out)
             order[at], clock[at] = progress.orders_of(due[at]), due[at]
-        out = np.flatnonzero((closes & ~done) | timed_out)
+        comes = (closes & ~done) | timed_out
+        if self.selection is not None:
+            comes &= self._kept(cells.cells, cells.codes)
+        out = np.flatnonzero(comes)
         rows_out = np.where(timed_out, -1, row)
         results = [
             Results(
@@ -265,7 +328,9 @@ class TimedWindows:
         ]
         if self._empties is not None:
             closed = np.flatnonzero(closes)
-            found = self._empties.take(rows, self.origins, cells.codes[closed], cells.cells[closed], closing)
+            found = self._empties.take(
+                rows, self.origins, cells.codes[closed], cells.cells[closed], closing, self.selection
+            )
             if found is not None:
                 results.append(self._empty(*found, closing))
         stays = np.flatnonzero(~closes)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from aurora.cli.catalog import CatalogFile
+from aurora.cli.catalog import app as catalog_app
 from aurora.cli.failure import reported
 
 app = typer.Typer(
@@ -16,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(catalog_app, name="catalog")
 
 NetworkFile = Annotated[
     Path, typer.Argument(metavar="NETWORK", exists=True, dir_okay=False, help="The network document, YAML or JSON.")
@@ -216,3 +220,77 @@ def capacity(
         functions=tuple(functions or ()),
     )
     raise typer.Exit(reported(lambda: size_machine(request)))
+
+
+@app.command()
+def find(
+    catalog: CatalogFile,
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Words that the element has, or their beginnings.")
+    ] = None,
+    tag: Annotated[str | None, typer.Option(metavar="TAG", help="It has this tag.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND", help="A kind of box, or box, stream, output, superbox, connection_point, network."
+        ),
+    ] = None,
+    network: Annotated[str | None, typer.Option(metavar="NAME", help="It is in this network.")] = None,
+    column: Annotated[str | None, typer.Option(metavar="NAME", help="It carries this column.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print what is found as JSON.")] = False,
+) -> None:
+    """Find elements of the networks in a catalog: by words, tag, kind, network and column."""
+    from aurora.cli.find import find
+
+    words = " ".join(text or ())
+    search = partial(find, catalog, words, tag=tag, kind=kind, network=network, column=column, as_json=json)
+    raise typer.Exit(reported(search))
+
+
+@app.command()
+def convert(
+    source: Annotated[str, typer.Option("--from", metavar="FORMAT", help="What the bytes are: csv, json, xml, ...")],
+    target: Annotated[str, typer.Option("--to", metavar="FORMAT", help="What they become.")],
+    input: Annotated[str, typer.Argument(metavar="[FILE]", help="What is read; - is standard input.")] = "-",
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="What is written; - is standard output.")
+    ] = "-",
+    schema: Annotated[
+        str | None, typer.Option(metavar="COLUMNS", help="The columns, such as 'ticker: string, price: double'.")
+    ] = None,
+    network: Annotated[
+        Path | None,
+        typer.Option(metavar="NETWORK", exists=True, dir_okay=False, help="A network whose stream has the columns."),
+    ] = None,
+    stream: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The stream of the network, if it has several.")
+    ] = None,
+    from_option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of what is read. May be repeated.")
+    ] = None,
+    to_option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of what is written. May be repeated.")
+    ] = None,
+    rejected: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where rejected records go; else the first are shown.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing if nothing was rejected.")] = False,
+) -> None:
+    """Try a converter: turn the bytes of one format into tuples, and these into another format."""
+    from aurora.cli.convert import Request
+    from aurora.cli.convert import convert as convert_bytes
+
+    request = Request(
+        input=input,
+        output=output,
+        source=source,
+        target=target,
+        schema=schema,
+        network=network,
+        stream=stream,
+        source_options=tuple(from_option or ()),
+        target_options=tuple(to_option or ()),
+        rejected=rejected,
+        quiet=quiet,
+    )
+    raise typer.Exit(reported(lambda: convert_bytes(request)))

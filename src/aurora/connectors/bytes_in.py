@@ -7,7 +7,6 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
@@ -60,21 +59,3 @@ def unreadable(path: str, error: OSError) -> InputError:
         near = sorted(p.name for p in Path(path).parent.glob("*") if p.is_file())[:8]
         hint = f"; the folder holds {', '.join(near)}" if near else "; the folder holds no files or does not exist"
     return InputError(f"cannot read {path}: {reason}{hint}; give the path of an existing file")
-
-
-def whole_lines(blocks: Blocks, limit_bytes: int) -> Iterator[bytes]:
-    """Blocks that end where a line ends. A line longer than ``limit_bytes`` is an InputError."""
-    held = b""
-    while block := blocks.read():
-        cut = block.rfind(b"\n") + 1
-        if cut:
-            yield held + block[:cut]
-            held = block[cut:]
-        else:
-            held += block
-        if len(held) > limit_bytes:
-            raise InputError(
-                f"{blocks.name} has a line of more than {limit_bytes >> 20} MiB; write one JSON object per line"
-            )
-    if held:
-        yield held + b"\n"

@@ -12,12 +12,12 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from aurora.connectors.bytes_in import unreadable
-from aurora.connectors.columnar_types import converted, convertible, never_rejects
+from aurora.connectors.columnar_types import converted, frame_of, misfit, never_rejects
 from aurora.connectors.rejected import OnReject
 from aurora.connectors.row_groups import ARROW_FILE, arrow_starts, parquet_starts
 from aurora.connectors.rows import Rows, Taker
 from aurora.connectors.source import after, cut
-from aurora.errors import InputError, did_you_mean
+from aurora.errors import InputError
 from aurora.model.schema import Schema
 
 _ROWS = 65_536
@@ -30,7 +30,8 @@ class ColumnarSource:
         self._schema = schema
         self._skip = skip
         self._stream = stream
-        self._taker = Taker(schema, stream, converted, on_reject)
+        self._taker = Taker(schema, converted)
+        self._on_reject = on_reject
         self._path = path
         self._unread = (0, 0)
         self._read = 0.0
@@ -61,8 +62,15 @@ class ColumnarSource:
         self._file.close()
 
     def batches(self, size: int) -> Iterator[pl.DataFrame]:
-        taken = after(map(self._taker.take, self._rows()), self._skip, self._path, unread=self._unread[1])
+        taken = after(self._taken(), self._skip, self._path, unread=self._unread[1])
         return cut(taken, size, eager=False)
+
+    def _taken(self) -> Iterator[pl.DataFrame]:
+        for rows in self._rows():
+            frame, rejected = self._taker.take(rows)
+            for one in rejected:
+                self._on_reject(one.of(self._stream))
+            yield frame
 
     def _pass_over(self) -> None:
         """Notes how many row groups, and rows, need not be read because every row in them is a tuple to be skipped."""
@@ -77,23 +85,9 @@ class ColumnarSource:
         self._read = starts[groups] / max(1, starts[-1])
 
     def _check(self, found: pa.Schema) -> None:
-        where = f"{self._path} (stream {self._stream!r})"
-        for name, kind in self._schema.items():
-            places = found.get_all_field_indices(name)
-            if not places:
-                hint = did_you_mean(name, found.names)
-                raise InputError(
-                    f"{where} has no column {name!r}; it has {', '.join(map(repr, found.names))}; "
-                    f"name the columns as the schema does" + (f", {hint}" if hint else "")
-                )
-            if len(places) > 1:
-                raise InputError(f"{where} has {len(places)} columns {name!r}; keep one of them")
-            dtype = found.field(name).type
-            if not convertible(dtype, kind):
-                raise InputError(
-                    f"{where} holds {dtype} in the column {name!r}, which is no {kind}; "
-                    f"change the schema or convert the file"
-                )
+        wrong = misfit(found, self._schema)
+        if wrong:
+            raise InputError(f"{self._path} (stream {self._stream!r}) {wrong}")
 
     def _record_batches(self) -> Iterator[pa.RecordBatch]:
         names = list(self._schema)
@@ -120,14 +114,19 @@ class ColumnarSource:
         row = 1 + self._unread[1]
         try:
             for batch in self._record_batches():
-                yield _located(pl.DataFrame(pa.Table.from_batches([batch])), row)
+                yield located(frame_of(batch), row)
                 row += batch.num_rows
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(f"reading {self._path} failed: {error}; check that the file is whole") from error
 
 
-def _located(found: pl.DataFrame, first: int) -> Rows:
+def located(found: pl.DataFrame, first: int) -> Rows:
     def locate(row: int) -> tuple[int, str]:
-        return first + row, json.dumps(found.row(row, named=True), default=str, ensure_ascii=False)
+        one = found.slice(row, 1)
+        try:
+            values = one.row(0, named=True)
+        except pl.exceptions.PanicException:  # Times outside those that Python has.
+            values = one.select(pl.col(pl.Datetime, pl.Duration, pl.Date, pl.List).to_physical()).row(0, named=True)
+        return first + row, json.dumps(values, default=str, ensure_ascii=False)
 
     return Rows(found, locate)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aurora.connectors.json_values import parse_column
+from aurora.errors import did_you_mean
+from aurora.model.schema import Schema
 from aurora.model.types import BINARY, BOOL, DOUBLE, DURATION, INT, STRING, TIMESTAMP, Type
+
+_TO_MICROS = {"s": 1_000_000, "ms": 1_000}
 
 
 def _plain(dtype: pa.DataType) -> pa.DataType:
@@ -35,6 +40,42 @@ def convertible(dtype: pa.DataType, kind: Type) -> bool:
         BINARY: "binary" in str(dtype),
     }
     return legal[kind]
+
+
+def misfit(found: pa.Schema, schema: Schema) -> str:
+    """Why columns of these types cannot become those of the schema, or an empty text."""
+    for name, kind in schema.items():
+        places = found.get_all_field_indices(name)
+        if not places:
+            hint = did_you_mean(name, found.names)
+            return (
+                f"has no column {name!r}; it has {', '.join(map(repr, found.names))}; "
+                f"name the columns as the schema does" + (f", {hint}" if hint else "")
+            )
+        if len(places) > 1:
+            return f"has {len(places)} columns {name!r}; keep one of them"
+        dtype = found.field(name).type
+        if not convertible(dtype, kind):
+            return f"holds {dtype} in the column {name!r}, which is no {kind}; change the schema or convert the file"
+    return ""
+
+
+def frame_of(batch: pa.RecordBatch) -> pl.DataFrame:
+    """The batch as a frame. Times too far away to be counted in microseconds are text, which no conversion takes."""
+    columns = [_reachable(column) for column in batch.columns]
+    return pl.DataFrame(pa.table(columns, names=batch.schema.names))
+
+
+def _reachable(column: pa.Array) -> pa.Array:
+    dtype = column.type
+    if not (pa.types.is_timestamp(dtype) or pa.types.is_duration(dtype)) or dtype.unit not in _TO_MICROS:
+        return column
+    scale = _TO_MICROS[dtype.unit]
+    counts = column.cast(pa.int64())
+    least, most = pc.min_max(counts).as_py().values()
+    if least is None or (least * scale >= -(2**63) and most * scale < 2**63):
+        return column
+    return pc.binary_join_element_wise(counts.cast(pa.string()), str(scale)[1:], "")
 
 
 def converted(values: pl.Series, kind: Type) -> pl.Series:

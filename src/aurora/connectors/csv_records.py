@@ -1,15 +1,17 @@
 """Where the records of a CSV file begin and end, and which lines are none.
 
-A quote opens a quoted field only at the start of a field, and closes it only before a comma or the end of the line.
+A quote opens a quoted field only at the start of a field, and closes it only before a separator or the end of the line.
 Where every quote of a stretch obeys that, the stretch can be cut and parsed as a whole. Where one does not, the
 records around it are read one by one: a quote inside an unquoted field is plain text; a quoted field that is not
-closed properly makes its first line a bad line, and reading goes on with the next line.
+closed properly makes its first line a bad line, and reading goes on with the next line. A record that is too long is
+treated alike, whether it is closed somewhere or not.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +19,31 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-MAX_RECORD_BYTES = 16 << 20
-"""A quoted field that is still open after this many bytes is taken for one that its writer forgot to close."""
-
-_QUOTE, _COMMA, _NEWLINE, _RETURN = b'",\n\r'
-_FIELD = re.compile(rb'"((?:[^"]++|"")*+)"(?=,|\r?\n)|([^",\n][^,\n]*+)?(?=[,\n])')
+_QUOTE, _NEWLINE, _RETURN = b'"\n\r'
 _OPEN_FIELD = re.compile(rb'"(?:[^"]++|"")*+"?')
+_NOT_CLOSED = "a quoted field is not closed, or text follows its closing quote"
+
+
+@dataclass(frozen=True)
+class Form:
+    """How records are written, and how long one may be.
+
+    A quoted field that is still open after so many bytes is taken for one that its writer forgot to close.
+    """
+
+    separator: bytes = b","
+    max_record_bytes: int = 16 << 20
+
+    @cached_property
+    def field(self) -> re.Pattern[bytes]:
+        between = re.escape(self.separator)
+        return re.compile(
+            rb'"((?:[^"]++|"")*+)"(?=%(s)s|\r?\n)|([^"%(s)s\n][^%(s)s\n]*+)?(?=[%(s)s\n])' % {b"s": between}
+        )
+
+    @cached_property
+    def too_long(self) -> str:
+        return f"the record is longer than {self.max_record_bytes} bytes, or a quoted field in it is not closed"
 
 
 @dataclass(frozen=True)
@@ -35,10 +56,10 @@ class Record:
     fault: str = ""
 
 
-def regular_stretch(data: bytes) -> tuple[int, bool]:
-    """The length of the leading whole records whose quotes are regular, and whether an irregular quote follows."""
+def regular_stretch(data: bytes, form: Form) -> tuple[int, bool]:
+    """The length of the leading whole records whose quotes are regular, and whether an irregular record follows."""
     if b'"' not in data:
-        return data.rfind(b"\n") + 1, False
+        return _not_too_long(data, data.rfind(b"\n") + 1, form)
     codes = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(codes == _QUOTE)
     opening, closing = quotes[0::2], quotes[1::2]
@@ -46,10 +67,29 @@ def regular_stretch(data: bytes) -> tuple[int, bool]:
     if opening[0] == 0:
         before[0] = _NEWLINE
     after = codes[np.minimum(closing + 1, len(data) - 1)]
-    stray = opening[~((before == _COMMA) | (before == _NEWLINE) | (before == _QUOTE))]
-    loose = closing[~((after == _COMMA) | (after == _NEWLINE) | (after == _RETURN) | (after == _QUOTE))]
+    between = form.separator[0]
+    stray = opening[~((before == between) | (before == _NEWLINE) | (before == _QUOTE))]
+    loose = closing[~((after == between) | (after == _NEWLINE) | (after == _RETURN) | (after == _QUOTE))]
     first = min(int(faults[0]) for faults in (stray, loose, np.array([len(data)])) if len(faults))
-    return _last_boundary(data, quotes, first), first < len(data)
+    length = _last_boundary(data, quotes, first)
+    if length > form.max_record_bytes:
+        ends = np.flatnonzero(codes[:length] == _NEWLINE)
+        ends = ends[np.searchsorted(quotes, ends) % 2 == 0] + 1
+        long = np.flatnonzero(np.diff(ends, prepend=0) > form.max_record_bytes)
+        if len(long):
+            return int(ends[long[0] - 1]) if long[0] else 0, True
+    return length, first < len(data)
+
+
+def _not_too_long(data: bytes, length: int, form: Form) -> tuple[int, bool]:
+    """The same, up to the first line that is too long; lines are looked for from the far end, so it takes few looks."""
+    start = 0
+    while length - start > form.max_record_bytes:
+        newline = data.rfind(b"\n", start, start + form.max_record_bytes)
+        if newline < 0:
+            return start, True
+        start = newline + 1
+    return length, False
 
 
 def _last_boundary(data: bytes, quotes: Ints, limit: int) -> int:
@@ -62,37 +102,43 @@ def _last_boundary(data: bytes, quotes: Ints, limit: int) -> int:
     return 0
 
 
-def single_record(data: bytes, start: int, *, more: bool) -> Record | None:
+def single_record(data: bytes, start: int, form: Form, *, more: bool) -> Record | None:
     """The record at ``start``, or None if its end may lie in data still to come (``more``)."""
     fields: list[bytes | None] = []
     at = start
-    while field := _FIELD.match(data, at):
+    between = form.separator[0]
+    while field := form.field.match(data, at):
         quoted, bare = field.groups()
         at = field.end()
-        if data[at] == _COMMA:
+        if data[at] == between:
             fields.append(bare if quoted is None else quoted.replace(b'""', b'"'))
             at += 1
             continue
         if bare is not None and bare.endswith(b"\r"):
             bare = bare[:-1] or None
         fields.append(bare if quoted is None else quoted.replace(b'""', b'"'))
-        return Record(start, data.index(b"\n", at) + 1, tuple(fields))
+        end = data.index(b"\n", at) + 1
+        if end - start > form.max_record_bytes:
+            return Record(start, data.index(b"\n", start) + 1, fault=form.too_long)
+        return Record(start, end, tuple(fields))
     end = data.find(b"\n", start) + 1
-    if more and len(data) - start < MAX_RECORD_BYTES:
-        opened = _OPEN_FIELD.match(data, at)
-        if not end or opened is None or opened.end() >= len(data) - 1:
-            return None
-    fault = "a quoted field is not closed, or text follows its closing quote"
-    return Record(start, end or len(data), fault=fault)
+    opened = _OPEN_FIELD.match(data, at)
+    waits = not end or opened is None or opened.end() >= len(data) - 1
+    known = len(data) if waits or opened is None else max(end, opened.end())
+    if known - start > form.max_record_bytes:
+        return Record(start, end or len(data), fault=form.too_long)
+    if more and waits:
+        return None
+    return Record(start, end or len(data), fault=_NOT_CLOSED)
 
 
 class Index:
     """The records of a regular stretch: where each starts and ends, its line, and its number of fields."""
 
-    def __init__(self, data: bytes, first_line: int) -> None:
+    def __init__(self, data: bytes, first_line: int, form: Form) -> None:
         codes = np.frombuffer(data, np.uint8)
         newlines = np.flatnonzero(codes == _NEWLINE)
-        commas = np.flatnonzero(codes == _COMMA)
+        commas = np.flatnonzero(codes == form.separator[0])
         ends = newlines
         if b'"' in data:
             quotes = np.flatnonzero(codes == _QUOTE)

@@ -101,7 +101,8 @@ def open_sink(
 
 
 def _text_sink(path: str, chosen: str, schema: Schema, resume: SinkPosition | None, staging: Path | None) -> Sink:
-    from aurora.connectors.csv_files import CsvSink, csv_header
+    from aurora.connectors.converters.csv import csv_header
+    from aurora.connectors.csv_files import CsvSink
     from aurora.connectors.json_lines import JsonSink
 
     head = csv_header(schema) if chosen == "csv" else b""

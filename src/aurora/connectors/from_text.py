@@ -41,9 +41,9 @@ def parse_text(text: pl.Series, kind: Type) -> pl.Series:
     if kind == STRING:
         return text
     parsed = _PARSERS[kind.name](text)
-    missed = parsed.is_null() & text.is_not_null()
-    if not missed.any():
+    if _complete(parsed, text):
         return parsed
+    missed = parsed.is_null() & text.is_not_null()
     trimmed = text.str.strip_chars()
     if trimmed.equals(text):
         return parsed
@@ -79,6 +79,8 @@ def _bools(text: pl.Series) -> pl.Series:
 
 
 def _first(text: pl.Series) -> str | None:
+    if len(text) and text[0] is not None:
+        return str(text[0])
     index = text.is_not_null().arg_max()
     return None if index is None else text[index]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -72,9 +73,16 @@ def from_plain(values: pl.Series, kind: Type) -> pl.Series:
         return values
     if kind.item is None:
         return parse_text(values, kind)
+    return lists_of(values, kind, from_plain)
+
+
+def lists_of(values: pl.Series, kind: Type, convert: Callable[[pl.Series, Type], pl.Series]) -> pl.Series:
+    """Lists whose items are converted; null where an item is lost."""
+    item = kind.item
+    assert item is not None
     arrays = values.rechunk().to_arrow()
     inner = pl.Series(arrays.values)
-    typed = from_plain(inner, kind.item)
+    typed = convert(inner, item)
     if len(inner) == 0:
         return values.cast(kind.to_polars())
     lost = (typed.is_null() & inner.is_not_null()).to_numpy()
@@ -102,7 +110,7 @@ def _list_or_none(text: str | None, kind: Type) -> Any:
         return None
     try:
         return plain_value(json.loads(text), kind)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -114,7 +122,7 @@ def column_fault(value: Any, kind: Type) -> str:
         return fault(str(value), kind)
     try:
         plain_value(json.loads(value), kind)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         return fault(value, kind)
     except ValueError as error:
         return str(error)

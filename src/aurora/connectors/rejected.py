@@ -25,6 +25,21 @@ class Rejected:
 OnReject = Callable[[Rejected], None]
 
 
+@dataclass(frozen=True)
+class Rejection:
+    """What could not be read as a tuple, before anybody has said of which stream it is.
+
+    ``place`` is the line or the record, counted from 1.
+    """
+
+    place: int
+    reason: str
+    text: str
+
+    def of(self, stream: str) -> Rejected:
+        return Rejected(stream, self.place, self.reason, self.text)
+
+
 class RejectedWriter:
     """Writes rejected rows as JSON lines, to one file or to ``STREAM.rejected.jsonl`` in a folder.
 

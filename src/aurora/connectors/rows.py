@@ -11,20 +11,11 @@ import numpy as np
 import polars as pl
 
 from aurora.connectors.json_values import column_fault
-from aurora.connectors.rejected import OnReject, Rejected
+from aurora.connectors.rejected import Rejection
 from aurora.model.schema import Schema
 from aurora.model.types import BINARY, STRING, Type
 
 Convert = Callable[[pl.Series, Type], pl.Series]
-
-
-@dataclass(frozen=True)
-class BadLine:
-    """A line that gave no row, or a row with a bad value."""
-
-    line: int
-    reason: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -33,7 +24,7 @@ class Rows:
 
     found: pl.DataFrame
     locate: Callable[[int], tuple[int, str]]
-    bad: list[BadLine] = field(default_factory=list)
+    bad: list[Rejection] = field(default_factory=list)
 
 
 def merged(parts: Sequence[Rows]) -> Rows:
@@ -50,16 +41,17 @@ def merged(parts: Sequence[Rows]) -> Rows:
 
 
 class Taker:
-    """Makes tuples of rows, and hands every row that has a value of the wrong kind to ``on_reject``."""
+    """Makes tuples of rows, and rejects every row that has a value of the wrong kind."""
 
-    def __init__(self, schema: Schema, stream: str, convert: Convert, on_reject: OnReject) -> None:
+    def __init__(self, schema: Schema, convert: Convert) -> None:
         self._schema = schema
-        self._stream = stream
         self._convert = convert
-        self._on_reject = on_reject
 
-    def take(self, rows: Rows) -> pl.DataFrame:
-        """Only where a value was lost in the conversion is a row looked at more closely."""
+    def take(self, rows: Rows) -> tuple[pl.DataFrame, list[Rejection]]:
+        """The tuples, and what was rejected, in order.
+
+        Only where a value was lost in the conversion is a row looked at more closely.
+        """
         columns: list[pl.Series] = []
         lost: dict[str, pl.Series] = {}
         for (name, kind), found in zip(self._schema.items(), rows.found.iter_columns(), strict=True):
@@ -77,15 +69,18 @@ class Taker:
             spoilt = np.logical_or.reduce([flags.to_numpy() for flags in lost.values()])
             bad = bad + [self._bad_row(rows, int(row), lost) for row in np.flatnonzero(spoilt)]
             frame = frame.filter(~spoilt)
-        for line in sorted(bad, key=lambda line: line.line):
-            self._on_reject(Rejected(self._stream, line.line, line.reason, line.text))
-        return frame
+        return frame, sorted(bad, key=lambda one: one.place)
 
-    def _bad_row(self, rows: Rows, row: int, lost: dict[str, pl.Series]) -> BadLine:
+    def _bad_row(self, rows: Rows, row: int, lost: dict[str, pl.Series]) -> Rejection:
         faults: list[str] = []
         for place, (name, kind) in enumerate(self._schema.items()):
             if name in lost and lost[name][row]:
-                value = rows.found.to_series(place)[row]
-                faults.append(f"column {name!r}: {column_fault(value, kind)}")
-        line, text = rows.locate(row)
-        return BadLine(line, "; ".join(faults), text)
+                faults.append(f"column {name!r}: {column_fault(_value(rows.found.to_series(place), row), kind)}")
+        place, text = rows.locate(row)
+        return Rejection(place, "; ".join(faults), text)
+
+
+def _value(found: pl.Series, row: int) -> object:
+    """A value as found; times as the numbers they are, since they may lie outside those that Python has."""
+    one = found.slice(row, 1)
+    return (one.to_physical() if one.dtype.is_temporal() or one.dtype == pl.List else one)[0]

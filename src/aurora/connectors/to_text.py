@@ -10,6 +10,8 @@ list       JSON
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -78,3 +80,13 @@ def csv_columns(schema: Schema) -> list[pl.Expr]:
         (json_text if kind.item is not None else scalar_text)(pl.col(name), kind).alias(name)
         for name, kind in schema.items()
     ]
+
+
+def json_objects(schema: Schema) -> pl.Expr:
+    """A column of text: each tuple as a JSON object with every column; NULL is ``null``."""
+    pieces: list[pl.Expr] = []
+    for name, kind in schema.items():
+        key = json.dumps(name, ensure_ascii=False) + ":"
+        pieces.append(pl.lit(("," if pieces else "{") + key))
+        pieces.append(json_text(pl.col(name), kind).fill_null("null"))
+    return pl.concat_str([*pieces, pl.lit("}")]).alias("object")

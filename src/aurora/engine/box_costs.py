@@ -123,6 +123,12 @@ class BoxCosts:
         self.cost_s[called] = np.maximum((sums.seconds - overhead_s * sums.calls) / sums.tuples_in, 0.0)
         self.selectivity[called] = sums.tuples_out / sums.tuples_in
 
+    def amortised_s(self) -> Floats:
+        """What a tuple costs with its share of the calls; NaN where none has come."""
+        sums = _Sums(*self._sums)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(sums.tuples_in > _HARDLY_ANY, sums.seconds / sums.tuples_in, np.nan)
+
     def made(self, box: int) -> int:
         """Tuples that came out of the box so far."""
         return int(self._made[box])

@@ -39,10 +39,14 @@ class Delivery:
     ) -> None:
         self._sinks = sinks
         self._wall = wall
-        self._watchers = watchers
+        self._watchers = list(watchers)
         self._column_clock = column_clock
         self.lock = threading.Lock()
         """Whoever notes or reads statistics holds it."""
+
+    def watch(self, watcher: Watcher) -> None:
+        """One more wants to know."""
+        self._watchers.append(watcher)
 
     def deliver(self, output: str, train: Train) -> None:
         now_us = self._wall.now_us()

@@ -28,6 +28,7 @@ from aurora.engine.recovery import Committed
 from aurora.engine.room import DEFAULT_DISK, DEFAULT_MEMORY, Room, WhenFull
 from aurora.engine.run import Run
 from aurora.engine.scheduled import make_flow
+from aurora.engine.shedder import make_shedder
 from aurora.engine.workplace import DEFAULT_MASTER, ProcessorName, Workplace, identity
 from aurora.errors import InputError, StateError, did_you_mean
 from aurora.model.check import typecheck
@@ -36,12 +37,15 @@ from aurora.model.schema import Schema
 from aurora.model.typed import TypedNetwork
 from aurora.processors.poison import REJECTED, runs_user_code
 from aurora.scheduler.settings import SchedulerSettings
+from aurora.shedding.observation import Mode
 
 if TYPE_CHECKING:
     from aurora.connectors.spark_feed import Feed
 
 _FEW = 10_000
 """So few tuples may be run by the thread that enqueues them, if no other does; more would hold it up."""
+_LOOK_S = 0.1
+"""How often a quiet engine that drops tuples looks whether it still has to."""
 _TICK_S = {"local": 0.02, "spark": 0.25}
 """How often boxes that wait for time hear of it on a quiet stream; on Spark it costs a step each time."""
 
@@ -73,6 +77,12 @@ class Engine:
     full: ``enqueue`` blocks, it is rejected with an error, or its tuples are shed and counted. An engine that is
     ``paused`` runs nothing until ``step`` or ``resume``.
 
+    ``shedding`` says what is dropped when more comes than can be processed, so that the answers that matter stay on
+    time: ``random`` drops where the outputs' loss graphs say that it hurts least, ``semantic`` drops the values that
+    matter least by their value graphs, ``auto`` does what loses less, ``uniform`` drops the same share of all inputs,
+    and ``off`` drops nothing. Outputs without loss or value graph get every tuple, but with ``uniform``.
+    ``describe()["drops"]`` says what is dropped just now, ``decisions()`` why, and ``stats().drops`` how much.
+
     ``state`` is the folder where the engine commits, about every second and at shutdown, what it has taken and the
     state of all boxes. An engine that is started with it again goes on from there: ``stats().inputs`` says how many
     tuples of each stream are in it. Answers that nobody had dequeued are lost with a process that dies; a published
@@ -92,6 +102,7 @@ class Engine:
         memory: str | int = DEFAULT_MEMORY,
         disk: str | int = DEFAULT_DISK,
         when_full: WhenFull | Mapping[str, WhenFull] = "block",
+        shedding: Mode = "auto",
         state: str | Path | None = None,
         statics: Mapping[str, Table] | None = None,
         train: int | None = None,
@@ -117,6 +128,7 @@ class Engine:
         self._workplace = Workplace(processor, master=master, state=self._state, ui=ui, say=say or _tell)
         self._room = Room(memory, disk, when_full, list(network.streams))
         self._flow = make_flow(processor, scheduler, workers, self._room, train)
+        self._shedder = make_shedder(self._typed, shedding, headroom, self._room.pressed)
         self._local = processor == "local"
         self._tick_s = _TICK_S[processor]
         self._paused = paused
@@ -166,6 +178,7 @@ class Engine:
                 resumed=resumed,
                 flow=self._flow,
                 capacity=self._capacity,
+                shedder=self._shedder,
             )
             self._stack.callback(self._running.close)
             self._stage = "running"
@@ -173,8 +186,7 @@ class Engine:
             self._stage, self._why = "stopped", f"it did not start: {error}"
             self._stack.close()
             raise
-        ticking = self._running.waits_for_time and self._clock is None
-        self._loop = Loop(self._running, tick_s=self._tick_s if ticking else None, paused=self._paused)
+        self._loop = Loop(self._running, tick_s=self._next_tick_s, paused=self._paused)
         self._loop.start()
 
     def shutdown(self, *, drain: bool = True) -> None:
@@ -242,6 +254,8 @@ class Engine:
             frame = table_frame(table, self._typed.arcs[stream].schema)
         except InputError as error:
             raise InputError(f"cannot enqueue to {stream}: {error}") from error
+        self._queued.note_offer(stream, frame.height)
+        running.look()
         if not self._room.admit(stream, frame, self._used, self._wait_for_room):
             running.shed(stream, frame.height)
             return
@@ -355,7 +369,8 @@ class Engine:
         return self._running.reading()
 
     def decisions(self) -> list[str]:
-        """Why the scheduler chose what ran lately, a sentence each, the latest last. On Spark it has no choice."""
+        """Why the scheduler chose what ran lately, a sentence each, the latest last; on Spark it has no choice. Behind
+        them is why the load shedder dropped what it did, the latest last."""
         return self._check_started().decisions()
 
     def typecheck(self) -> TypedNetwork:
@@ -363,10 +378,11 @@ class Engine:
         return self._typed
 
     def describe(self) -> dict[str, Any]:
-        """The network's document, and how many tuples wait at each stream and output."""
+        """The network's document, how many tuples wait at each stream and output, and what is dropped just now."""
         queued = {name: 0 if self._queue is None else self._queue.waiting(name) for name in self._network.streams}
         waiting = {name: len(outlet) for name, outlet in self._outlets.items()}
-        return {"network": self._network.to_document(), "queued": queued, "waiting": waiting}
+        drops = [] if self._running is None else self._running.drops
+        return {"network": self._network.to_document(), "queued": queued, "waiting": waiting, "drops": drops}
 
     # Inside
 
@@ -380,6 +396,13 @@ class Engine:
         assert self._loop is not None
         return self._loop
 
+    def _next_tick_s(self) -> float | None:
+        """When to go on without tuples: to tell boxes the time, or to see whether there is still too much to do."""
+        assert self._running is not None
+        if self._running.waits_for_time and self._clock is None:
+            return self._tick_s
+        return max(self._tick_s, _LOOK_S) if self._running.sheds else None
+
     def _used(self) -> int:
         return self._queued.bytes + sum(outlet.bytes for outlet in list(self._outlets.values()))
 
@@ -388,6 +411,7 @@ class Engine:
         self._check_open()
         if self._looping.paused:
             raise StateError("there is no room for more tuples, and the engine is paused; resume it")
+        self._check_started().look()
         self._looping.wait_for_change(0.1)
 
     @contextmanager
@@ -475,6 +499,7 @@ class _Taker:
             if rows is not None:
                 blocks = rows.blocks
                 self._blocks.note(blocks)
+                self._engine._queued.note_offer(self._stream, len(rows))
                 self._engine._queued.put_rows(self._stream, rows, len(rows), lambda: self._blocks.release(blocks))
             if self._engine._state is not None:
                 self._running.drain()

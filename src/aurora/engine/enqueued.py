@@ -63,6 +63,8 @@ class Enqueued:
         self._column = column
         self._clock = clock
         self._entries: deque[_Entry] = deque()
+        self._counts = dict.fromkeys(schemas, 0)
+        self._offered = dict.fromkeys(schemas, 0)
         self._lock = threading.Lock()
         self.bytes = 0
 
@@ -72,6 +74,7 @@ class Enqueued:
             times = None if self._column is None else frame.get_column(self._column)
             with self._lock:
                 self._entries.append(_Entry(name, frame, self._clocks(times, frame.height)))
+                self._counts[name] += frame.height
                 self.bytes += int(frame.estimated_size())
 
     def put_rows(self, name: str, file: ReadableColumns, rows: int, taken: Callable[[], None]) -> None:
@@ -79,6 +82,7 @@ class Enqueued:
         times = None if self._column is None else file.column(self._column, 0, rows)
         with self._lock:
             self._entries.append(_Entry(name, Rows(file, 0, rows), self._clocks(times, rows), taken))
+            self._counts[name] += rows
 
     def _clocks(self, times: pl.Series | None, count: int) -> Ints:
         now = np.full(count, self._wall.now_us()) if times is None else np.maximum.accumulate(microseconds(times))
@@ -96,18 +100,33 @@ class Enqueued:
 
     def waiting(self, name: str) -> int:
         """How many tuples of a stream have not been taken."""
+        return self._counts[name]
+
+    def counts(self) -> dict[str, int]:
+        """How many tuples of every stream have not been taken."""
         with self._lock:
-            return sum(len(entry.clocks) for entry in self._entries if entry.name == name)
+            return dict(self._counts)
 
     def __len__(self) -> int:
         with self._lock:
-            return sum(len(entry.clocks) for entry in self._entries)
+            return sum(self._counts.values())
+
+    def note_offer(self, name: str, tuples: int) -> None:
+        """Somebody wants to put tuples in, whether or not there is room for them."""
+        with self._lock:
+            self._offered[name] += tuples
+
+    def offered(self) -> dict[str, int]:
+        """How many tuples of every stream there were such offers of, all in all."""
+        with self._lock:
+            return dict(self._offered)
 
     def clear(self) -> None:
         """Forgets what waits."""
         with self._lock:
             forgotten = list(self._entries)
             self._entries.clear()
+            self._counts = dict.fromkeys(self._counts, 0)
             self.bytes = 0
         for entry in forgotten:
             if entry.taken is not None:
@@ -140,6 +159,7 @@ class Enqueued:
                     self._entries.appendleft(tail)
                 found.append(head)
                 most -= len(head.clocks)
+                self._counts[head.name] -= len(head.clocks)
                 self.bytes -= 0 if isinstance(head.rows, Rows) else int(head.rows.estimated_size())
                 if apart:
                     break

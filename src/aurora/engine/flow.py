@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,10 +12,12 @@ from aurora.clock import Clock
 from aurora.engine.delivery import Delivery
 from aurora.engine.live_statistics import LiveStatistics
 from aurora.engine.metrics import Statistics
+from aurora.engine.pace import Pace
 from aurora.engine.statistics import RunStatistics
 from aurora.model.train import Progress, Train
-from aurora.model.typed import Producer, TypedNetwork
-from aurora.processors.plan import BoxCost, Execution, FileRows, Processor, Trains
+from aurora.model.typed import Consumer, Producer, TypedNetwork
+from aurora.processors.plan import Execution, FileRows, Processor, Result
+from aurora.processors.sieve import NO_DROPS, Drops, Shed
 
 FIFO = "fifo"
 """The name of the flow that runs all boxes on every train as it comes."""
@@ -47,6 +51,10 @@ class Flow(Protocol):
     processor: Processor
     queues: bool
 
+    @property
+    def pace(self) -> Pace | None:
+        """Where all boxes run as one step: how much steps get done."""
+
     def put(self, trains: Given, progress: Progress) -> None:
         """Tuples have entered, and with them everything up to ``progress.seq``."""
 
@@ -68,32 +76,57 @@ class Flow(Protocol):
     def decisions(self) -> list[str]:
         """Why what ran lately was chosen, the latest last."""
 
+    def drop(self, drops: Drops) -> None:
+        """From now on this is dropped, and nothing else."""
+
+    def waiting(self) -> dict[Consumer, int]:
+        """How many tuples wait before each reader before which some do."""
+
     def close(self) -> None: ...
 
 
-def run_whole(parts: Parts, processor: Processor, trains: Given, progress: Progress) -> None:
-    """Runs all boxes one after the other, and delivers what comes out."""
-    (result,) = processor.run([Execution(parts.typed.order, trains, progress)])
-    for number, name in enumerate(parts.typed.order):
-        note_cost(parts, number, result.costs[name], result.trains)
+def run_whole(parts: Parts, processor: Processor, trains: Given, progress: Progress, drops: Drops) -> float:
+    """Runs all boxes one after the other, and delivers what comes out; how long boxes and drops worked."""
+    (result,) = processor.run([Execution(parts.typed.order, trains, progress, drops.sieves, drops.rules)])
+    with parts.delivery.lock:
+        for number in range(len(parts.typed.order)):
+            note_cost(parts, number, result)
+        if drops:
+            note_shed(parts, result.shed, result.sieve_s)
     parts.delivery.reject(result.rejected)
     for name, producer in parts.typed.outputs.items():
         train = result.trains.get(producer)
         if train is not None:
             parts.delivery.deliver(name, train)
+    return math.fsum(cost.cost_s for cost in result.costs.values()) + result.sieve_s
 
 
-def note_cost(parts: Parts, box: int, cost: BoxCost, trains: Trains) -> None:
-    """Notes what a box did; ``trains`` has what came out of it, if it has several ports."""
-    parts.statistics.boxes[parts.typed.order[box]].add(cost)
+def note_cost(parts: Parts, box: int, result: Result) -> None:
+    """Notes what a box did; the caller holds the lock."""
+    name = parts.typed.order[box]
+    cost = result.costs[name]
+    parts.statistics.boxes[name].add(cost)
     if parts.measured is not None:
-        name = parts.typed.order[box]
         ports = parts.typed.network.boxes[name].output_ports()
         out: int | list[int] = cost.tuples_out
         if len(ports) > 1:
-            made = [trains.get(Producer(name, port)) for port in ports]
-            out = [0 if train is None else len(train) for train in made]
+            out = [_made(Producer(name, port), result) for port in ports]
         parts.measured.note_call(box, cost.tuples_in, out, cost.cost_s, parts.wall.now_us())
+
+
+def _made(arc: Producer, result: Result) -> int:
+    """How many tuples a box put on an arc, those included that were dropped from it at once."""
+    train = result.trains.get(arc)
+    dropped = sum(tuples for (place, _), tuples in result.shed.items() if place == (arc, None))
+    return dropped if train is None else dropped + len(train)
+
+
+def note_shed(parts: Parts, shed: Shed, seconds: float) -> None:
+    """Notes what was dropped, and how long that took; the caller holds the lock."""
+    if parts.measured is not None and (seconds or shed):
+        parts.measured.note_overhead("drops", seconds)
+        for (place, reason), tuples in shed.items():
+            parts.measured.note_shed(place, reason, tuples)
 
 
 class AtOnce:
@@ -104,12 +137,28 @@ class AtOnce:
     def __init__(self, parts: Parts) -> None:
         self.processor = parts.processor
         self._parts = parts
+        self._drops = NO_DROPS
+        self.pace = None if parts.measured is None else Pace(parts.wall.now_us())
+        self._tuple_s = 0.0
+        self._running: tuple[float, Mapping[Producer, int]] | None = None
 
     def put(self, trains: Given, progress: Progress) -> None:
-        run_whole(self._parts, self.processor, trains, progress)
+        if self.pace is None:
+            run_whole(self._parts, self.processor, trains, progress, self._drops)
+            return
+        tuples = {arc: len(train) for arc, train in trains.items()}
+        began_s = time.perf_counter()
+        self._running = (began_s, tuples)
+        self.pace.begin()
+        work_s = run_whole(self._parts, self.processor, trains, progress, self._drops)
+        self.pace.end(work_s, self._parts.wall.now_us())
+        self._running = None
+        if tuples:
+            self._tuple_s = (time.perf_counter() - began_s) / sum(tuples.values())
 
     def bare(self, streams: Collection[str]) -> Collection[str]:
-        return streams
+        # Which tuples are dropped goes by their numbers.
+        return () if self._drops.sieves else streams
 
     def step(self) -> bool:
         return False
@@ -128,6 +177,19 @@ class AtOnce:
 
     def decisions(self) -> list[str]:
         return []
+
+    def drop(self, drops: Drops) -> None:
+        self._drops = drops
+
+    def waiting(self) -> dict[Consumer, int]:
+        """What of a train has not been done yet, if the tuples take as long as those of the last one did."""
+        if self._running is None:
+            return {}
+        began_s, tuples = self._running
+        expected_s = self._tuple_s * sum(tuples.values())
+        left = max(0.0, 1 - (time.perf_counter() - began_s) / expected_s) if expected_s else 1.0
+        consumers = self._parts.typed.consumers
+        return {reader: int(left * count) for arc, count in tuples.items() for reader in consumers(arc)}
 
     def close(self) -> None:
         """Nothing is open."""

@@ -8,13 +8,14 @@ thread at a time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from aurora.engine.box_costs import USUAL_OVERHEAD_S, BoxCosts
+from aurora.engine.box_costs import USUAL_OVERHEAD_S, BoxCosts, Floats
 from aurora.engine.latencies import Latencies
 from aurora.engine.metrics import (
     ArcReading,
     BoxReading,
+    DropReading,
     EngineReading,
     InputReading,
     OutputReading,
@@ -27,10 +28,11 @@ from aurora.model.typed import Consumer, Producer, TypedNetwork
 from aurora.qos.inner import Flow
 from aurora.qos.monitor import QoSMonitor
 from aurora.qos.smoothing import HALF_LIFE_S, RESOLUTION_US, Rate
+from aurora.shedding.places import Place
 
 _SHARES_US = 100_000
 
-Part = Literal["scheduler", "storage", "worker"]
+Part = Literal["scheduler", "storage", "worker", "drops"]
 
 
 class Queued(NamedTuple):
@@ -39,6 +41,14 @@ class Queued(NamedTuple):
     tuples: int
     bytes: int = 0
     oldest_us: float | None = None
+
+
+class Delivered(NamedTuple):
+    """Tuples that an output has delivered, the sum of their latencies, and the latency of the newest."""
+
+    tuples: int
+    sum_s: float
+    newest_s: float
 
 
 class LiveStatistics:
@@ -82,10 +92,13 @@ class LiveStatistics:
         self._outputs = {
             name: _Output(rate(), rate(), columns.get(name), totals.outputs[name].latencies) for name in typed.outputs
         }
-        self._parts = {part: _Part(rate()) for part in ("scheduler", "storage", "worker")}
-        self._shed: dict[str, int] = {}
+        self._parts = {part: _Part(rate()) for part in get_args(Part)}
+        self._shed: dict[tuple[Place, str], int] = {}
+        self.dropping: Mapping[tuple[Place, str], float | None] = {}
+        """What is being dropped: by place and reason the share that stays, None where a condition decides."""
+        self._upstream = {name: _boxes_above(typed, arc) for name, arc in typed.outputs.items()}
         self._flow = Flow(typed)
-        self._kept_shares: dict[Producer, tuple[int, Mapping[str, float]]] = {}
+        self._kept_shares: dict[Place, tuple[int, Mapping[str, float]]] = {}
 
     # Notes
 
@@ -115,15 +128,16 @@ class LiveStatistics:
             noted.move_on(now_us)
         noted.tuples += tuples
         noted.sum_s = noted.latencies.sum_s
+        noted.newest_us = latencies_us
         values = None if noted.column is None else train.frame.get_column(noted.column)
         self.qos.note(output, latencies_us, tuples, values, now_us)
 
-    def note_shed(self, place: Producer | str, reason: str, tuples: int) -> None:
-        """Tuples were dropped from an arc. Each output that it feeds lost what would have become of them."""
-        arc = self._typed.arcs.producer(place)
-        self._shed[reason] = self._shed.get(reason, 0) + tuples
-        self._arcs[arc].shed += tuples
-        for output, share in self._shares(arc).items():
+    def note_shed(self, place: Place | str, reason: str, tuples: int) -> None:
+        """Tuples were dropped at a place. Each output that it feeds lost what would have become of them."""
+        at = Place(self._typed.arcs.producer(place)) if isinstance(place, str) else place
+        self._shed[at, reason] = self._shed.get((at, reason), 0) + tuples
+        self._arcs[at.arc].shed += tuples
+        for output, share in self._shares(at).items():
             self._outputs[output].lost += tuples * share
             self.qos.note_loss(output, tuples * share, self._now_us)
 
@@ -136,6 +150,27 @@ class LiveStatistics:
         noted.seconds += seconds
 
     # Readings
+
+    def shed(self) -> dict[tuple[Place, str], int]:
+        """Tuples dropped so far, by place and reason."""
+        return dict(self._shed)
+
+    def seconds(self, part: Part) -> float:
+        """For how long a part of the run-time has been at work so far."""
+        return self._parts[part].seconds
+
+    def delivered(self) -> dict[str, Delivered]:
+        """What every output has delivered so far, if anything."""
+        return {
+            name: Delivered(noted.tuples, noted.sum_s, float(noted.newest_us[-1]) / 1e6)
+            for name, noted in self._outputs.items()
+            if noted.newest_us is not None
+        }
+
+    def tuple_costs_s(self) -> Floats:
+        """What a tuple has cost at each box lately, with its share of the calls; NaN where none came."""
+        self._costs.catch_up()
+        return self._costs.amortised_s()
 
     def read(
         self,
@@ -162,11 +197,17 @@ class LiveStatistics:
             boxes={name: self._box(number, waiting, now_us) for number, name in enumerate(self._typed.order)},
             arcs={str(arc): self._arc(arc, waiting, now_us, own_s) for arc in self._arcs},
             outputs={name: self._output(name, now_us, wall_s) for name in self._outputs},
+            drops={
+                f"{place}: {reason}": self._drop(place, reason) for place, reason in {**self._shed, **self.dropping}
+            },
         )
 
     def _engine(self, now_us: int, memory_bytes: int, disk_bytes: int) -> EngineReading:
         utilities = [self.qos.live(name, now_us).overall for name in self._outputs]
         known = [utility for utility in utilities if utility is not None]
+        shed: dict[str, int] = {}
+        for (_, reason), tuples in self._shed.items():
+            shed[reason] = shed.get(reason, 0) + tuples
         return EngineReading(
             wall_s=self._totals.wall_s,
             recent_load=self._load(now_us),
@@ -174,7 +215,14 @@ class LiveStatistics:
             memory_bytes=memory_bytes,
             disk_bytes=disk_bytes,
             utility=sum(known) / len(known) if known else None,
-            shed=dict(self._shed),
+            shed=shed,
+        )
+
+    def _drop(self, place: Place, reason: str) -> DropReading:
+        return DropReading(
+            shed=self._shed.get((place, reason), 0),
+            in_force=int((place, reason) in self.dropping),
+            keep=self.dropping.get((place, reason)),
         )
 
     def _boxes(self, now_us: int) -> PartReading:
@@ -210,6 +258,9 @@ class LiveStatistics:
             late=total.late,
             rejected=total.rejected,
             nulled=total.nulled,
+            shed=total.shed,
+            estimated=total.estimated,
+            error=total.error,
             tuple_cost_s=total.cost_s / total.tuples_in if total.tuples_in else None,
             selectivity=total.tuples_out / total.tuples_in if total.tuples_in else None,
             recent_tuple_cost_s=float(self.cost_s[number]),
@@ -251,25 +302,55 @@ class LiveStatistics:
             recent_rate_per_s=rate,
             lost=noted.lost,
             delivered=100 * total.tuples / expected if expected else 100.0,
+            error=self._error(name),
             utility=self.qos.read(name, now_us),
         )
 
-    def _shares(self, arc: Producer) -> Mapping[str, float]:
-        """How many tuples of each output one tuple of the arc becomes; worked out anew only now and then."""
-        made_us, shares = self._kept_shares.get(arc, (0, None))
+    def _error(self, output: str) -> float | None:
+        estimates = [self._totals.boxes[box] for box in self._upstream[output]]
+        windows = sum(box.estimated for box in estimates)
+        return sum(box.error for box in estimates) / windows if windows else None
+
+    def _shares(self, place: Place) -> Mapping[str, float]:
+        """How many tuples of each output one tuple at the place becomes; worked out anew only now and then."""
+        made_us, shares = self._kept_shares.get(place, (0, None))
         if shares is None or self._now_us - made_us > _SHARES_US:
             self._costs.catch_up()
-            shares = self._flow.shares(arc, self.selectivity, self._port_share)
-            self._kept_shares[arc] = (self._now_us, shares)
+            if place.reader is None:
+                shares = self._flow.shares(place.arc, self.selectivity, self.port_share)
+            else:
+                shares = self._shares_behind(place.reader.box)
+            self._kept_shares[place] = (self._now_us, shares)
         return shares
 
-    def _port_share(self, arc: Producer) -> float:
+    def _shares_behind(self, box: str) -> Mapping[str, float]:
+        """How many tuples of each output one tuple that the box takes becomes."""
+        found: dict[str, float] = {}
+        for port in self._ports[box]:
+            arc = Producer(box, port)
+            made = float(self.selectivity[self._number[box]]) * self.port_share(arc)
+            for output, share in self._shares(Place(arc)).items():
+                found[output] = found.get(output, 0.0) + made * share
+        return found
+
+    def port_share(self, arc: Producer) -> float:
         """Which part of what a box puts out goes to this port."""
         ports = self._ports[arc.name]
         if len(ports) == 1:
             return 1.0
         made = self._costs.made(self._number[arc.name])
         return self._arcs[arc].tuples / made if made else 1 / len(ports)
+
+
+def _boxes_above(typed: TypedNetwork, arc: Producer) -> set[str]:
+    found: set[str] = set()
+    waiting = [arc.name]
+    while waiting:
+        box = waiting.pop()
+        if box in typed.inputs and box not in found:
+            found.add(box)
+            waiting += [producer.name for producer in typed.inputs[box]]
+    return found
 
 
 def _per(amount: float, wall_s: float) -> float:
@@ -302,6 +383,7 @@ class _Output:
         "column",
         "latencies",
         "lost",
+        "newest_us",
         "next_us",
         "rate",
         "sum_s",
@@ -315,6 +397,7 @@ class _Output:
         self.column = column
         self.latencies = latencies
         self.lost = 0.0
+        self.newest_us: Ints | None = None
         self.tuples = self._noted = self.next_us = self._at_us = 0
         self.sum_s = self._noted_s = latencies.sum_s
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -30,10 +30,10 @@ class Loop:
     """Runs until it is stopped or something fails; ``error`` is then what did.
 
     It rests when everything that was there has come through and the boxes have been told the time. On a quiet
-    stream they are told it every ``tick_s`` seconds, if that is given.
+    stream it goes on every ``tick_s()`` seconds, or rests until there is something new if that is None.
     """
 
-    def __init__(self, runnable: Runnable, *, tick_s: float | None, paused: bool = False) -> None:
+    def __init__(self, runnable: Runnable, *, tick_s: Callable[[], float | None], paused: bool = False) -> None:
         self._runnable = runnable
         self._tick_s = tick_s
         self.paused = paused
@@ -203,7 +203,7 @@ class Loop:
         with self._signal:
             while not self._stopped and (self.paused or self._wanted or (self._idle and not self._news)):
                 quiet = self._idle and not self.paused and not self._wanted
-                if not self._signal.wait(self._tick_s if quiet else None) and quiet:
+                if not self._signal.wait(self._tick_s() if quiet else None) and quiet:
                     break
             self._news = self._idle = False
             return not self._stopped

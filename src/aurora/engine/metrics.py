@@ -8,14 +8,14 @@ each field is a metric: its name, type, unit and meaning, and whether it only ev
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from aurora.engine.latencies import Latencies
 from aurora.qos.monitor import Utility
 
 Kind = Literal["counter", "gauge", "histogram"]
-Of = Literal["engine", "part", "input", "box", "arc", "output"]
+Of = Literal["engine", "part", "input", "box", "arc", "output", "drop"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,9 @@ class BoxReading(_Reading):
     late: Annotated[int, _counter("tuples", "discarded because they were out of order")]
     rejected: Annotated[int, _counter("tuples", "on which a function of the operator's failed")]
     nulled: Annotated[int, _counter("values", "that became NULL because of a division by zero or an overflow")]
+    shed: Annotated[int, _counter("tuples", "dropped at its entrance because only windows need them that are left out")]
+    estimated: Annotated[int, _counter("windows", "whose counts and sums are estimates from a sample of the tuples")]
+    error: Annotated[float, _counter("share", "the sum of the relative standard errors of these windows")]
     tuple_cost_s: Annotated[
         float | None, _gauge("s", "c(b): time per tuple taken, calls included, since the run began")
     ]
@@ -117,6 +120,10 @@ class OutputReading(_Reading):
         float, _counter("tuples", "that would have come, by the selectivities, of those that were shed on the way")
     ]
     delivered: Annotated[float, _gauge("%", "delivered of all that would have come, since the run began")]
+    error: Annotated[
+        float | None,
+        _gauge("share", "the mean relative standard error of estimated windows that it is made of; NULL if none is"),
+    ]
     utility: Annotated[
         Mapping[str, Utility],
         _gauge(
@@ -134,8 +141,20 @@ class OutputReading(_Reading):
 
 
 @dataclass(frozen=True)
+class DropReading(_Reading):
+    """Of a place where tuples are dropped or have been, and a reason: ``ARC: REASON`` or ``ARC before BOX: REASON``."""
+
+    shed: Annotated[int, _counter("tuples", "dropped there for that reason")]
+    in_force: Annotated[int, _gauge("0 or 1", "whether it is being dropped there just now by the load shedder")]
+    keep: Annotated[
+        float | None, _gauge("share", "of the tuples that stays just now; NULL where a condition says which do")
+    ]
+
+
+@dataclass(frozen=True)
 class PartReading(_Reading):
-    """Of a part of the run-time: ``boxes`` for their own work, and beside it ``scheduler``, ``storage``, ``worker``."""
+    """Of a part of the run-time: ``boxes`` for their own work, and beside it ``scheduler``, ``storage``, ``worker`` and
+    ``drops``."""
 
     calls: Annotated[int, _counter("calls", "how often it was at work")]
     seconds: Annotated[float, _counter("s", "how long it was at work")]
@@ -161,6 +180,7 @@ _CLASSES: Mapping[Of, type[_Reading]] = {
     "box": BoxReading,
     "arc": ArcReading,
     "output": OutputReading,
+    "drop": DropReading,
 }
 
 
@@ -194,6 +214,7 @@ class Statistics:
     boxes: Mapping[str, BoxReading]
     arcs: Mapping[str, ArcReading]
     outputs: Mapping[str, OutputReading]
+    drops: Mapping[str, DropReading] = field(default_factory=dict)
 
     @property
     def wall_s(self) -> float:
@@ -208,6 +229,7 @@ class Statistics:
             "box": self.boxes,
             "arc": self.arcs,
             "output": self.outputs,
+            "drop": self.drops,
         }
         for metric in METRICS:
             for name, reading in groups[metric.of].items():
@@ -224,6 +246,7 @@ class Statistics:
             "boxes": _plain(self.boxes),
             "arcs": _plain(self.arcs),
             "outputs": _plain(self.outputs),
+            "drops": _plain(self.drops),
             "parts": _plain(self.parts),
             "engine": _plain(self.engine),
         }

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aurora.engine.arc_queues import ArcQueues
 from aurora.engine.clocks import ClockLog
 from aurora.engine.live_statistics import Queued
 from aurora.model.train import ORDER, Ints, Progress, Train
 from aurora.model.typed import Consumer, Producer, TypedNetwork
+from aurora.processors.sieve import Sieving, Tally
 from aurora.storage.manager import StorageManager
 
 _ALL = 2**62
@@ -51,7 +53,7 @@ class QueuedBoxes:
     """The boxes of a network by number, in topological order, with their queues in ``storage``."""
 
     def __init__(self, typed: TypedNetwork, storage: StorageManager, position: int, clock: int) -> None:
-        self._storage = storage
+        self._queues = ArcQueues(typed, storage)
         self._numbers = {name: number for number, name in enumerate(typed.order)}
         self.places = _places(typed)
         arcs = [typed.arcs.producer(arc) for arc in typed.arcs]
@@ -101,7 +103,7 @@ class QueuedBoxes:
         """A train goes to the queue of its arc, if any box reads that."""
         readers = self._readers[producer]
         if readers:
-            self._storage.put(producer, train, upto)
+            self._queues.put(producer, train, upto)
             for box in readers:
                 self._refresh(box)
 
@@ -157,10 +159,10 @@ class QueuedBoxes:
         trains: dict[Producer, Train] = {}
         last = self._positions[box]
         for reader, producer in place.inputs:
-            if place.numbered and self._storage.waiting(reader).tuples > most:
-                train = self._storage.take(reader, _ALL, self._storage.number_at(reader, most))
+            if place.numbered and self._queues.waiting(reader).tuples > most:
+                train = self._queues.take(reader, _ALL, self._queues.number_at(reader, most))
             else:
-                train = self._storage.take(reader, most)
+                train = self._queues.take(reader, most)
             if train is not None:
                 trains[producer] = train
                 if train.arrival_us is None:
@@ -173,15 +175,15 @@ class QueuedBoxes:
     def _up_to_a_number(self, box: int, place: Place, most: int) -> Load | None:
         upto = self._frontier(place)
         for reader, _ in place.inputs:
-            number = self._storage.number_at(reader, most)
-            if number is not None and number < upto and self._storage.waiting(reader).tuples > most:
+            number = self._queues.number_at(reader, most)
+            if number is not None and number < upto and self._queues.waiting(reader).tuples > most:
                 upto = number
         position = self._positions[box]
         if upto <= position:
             return None
         trains = {}
         for reader, producer in place.inputs:
-            train = self._storage.take(reader, _ALL, upto)
+            train = self._queues.take(reader, _ALL, upto)
             if train is not None:
                 trains[producer] = train
         self._refresh(box)
@@ -227,17 +229,44 @@ class QueuedBoxes:
             return position
         upto = self._frontier(place)
         for reader, _ in place.inputs:
-            head = self._storage.number_at(reader, 1)
+            head = self._queues.number_at(reader, 1)
             if head is not None:
                 upto = min(upto, head - 1)
         return max(position, upto)
+
+    @property
+    def entered(self) -> int:
+        """The number of the last tuple that has entered."""
+        return self._seq
+
+    def waiting(self) -> dict[Consumer, int]:
+        """How many tuples wait before each reader before which some do."""
+        found = {}
+        for box in np.flatnonzero(self.ready).tolist():
+            inputs = self.places[box].inputs
+            if len(inputs) == 1:
+                found[inputs[0][0]] = int(self.ready[box])
+            else:
+                found |= {reader: self._queues.waiting(reader).tuples for reader, _ in inputs}
+        return found
+
+    def sieve(self, sieving: Sieving) -> None:
+        """From now on these are the sieves before readers; what waits is thinned too."""
+        for box in self._queues.sieve(sieving):
+            self._refresh(self._numbers[box])
+            self._stale.update(self.places[self._numbers[box]].below)
+
+    def take_tally(self) -> Tally:
+        """What has been dropped on the way into queues since it was last asked for."""
+        tally, self._queues.tally = self._queues.tally, Tally()
+        return tally
 
     def queues(self) -> dict[Consumer, Queued]:
         """What waits for every box, at each of its inputs."""
         found = {}
         for place in self.places:
             for reader, _ in place.inputs:
-                waiting = self._storage.waiting(reader)
+                waiting = self._queues.waiting(reader)
                 oldest_us = waiting.arrival_us_first if waiting.tuples else None
                 found[reader] = Queued(waiting.tuples, waiting.bytes, oldest_us)
         return found
@@ -251,7 +280,7 @@ class QueuedBoxes:
         tuples = size = 0
         arrival = 0.0
         for reader, _ in place.inputs:
-            waiting = self._storage.waiting(reader, upto)
+            waiting = self._queues.waiting(reader, upto)
             if waiting.tuples:
                 tuples += waiting.tuples
                 size += waiting.bytes

@@ -8,7 +8,7 @@ twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,6 +25,7 @@ class Committed:
     """A commit's content. Once ``flushed`` nothing more will come out; once ``finished`` the outputs are closed.
 
     ``feeds`` has, for every stream that is fed in batches, who feeds it and the number of the last batch taken.
+    ``drops`` says what was being dropped, for people; a run that goes on decides anew.
     """
 
     position: Position
@@ -33,6 +34,7 @@ class Committed:
     statistics: Mapping[str, Any]
     stage: Stage
     feeds: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    drops: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def of(cls, commit: Commit) -> Committed:
@@ -45,6 +47,7 @@ class Committed:
                 content["statistics"],
                 content["stage"],
                 {stream: (feeder, batch) for stream, (feeder, batch) in content.get("feeds", {}).items()},
+                content.get("drops", ()),
             )
         except (KeyError, TypeError) as error:
             raise StateError(f"commit {commit.number} is not one of a run: {error} is missing or wrong") from error
@@ -57,6 +60,7 @@ class Committed:
             "statistics": dict(self.statistics),
             "stage": self.stage,
             "feeds": dict(self.feeds),
+            "drops": list(self.drops),
         }
 
 

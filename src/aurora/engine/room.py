@@ -8,8 +8,9 @@ from typing import Literal
 
 import polars as pl
 
+from aurora.engine.arc_queues import queues_of
 from aurora.errors import InputError, did_you_mean
-from aurora.model.typed import Producer, TypedNetwork
+from aurora.model.typed import TypedNetwork
 from aurora.storage.manager import StorageManager
 from aurora.storage.tiers import parse_bytes
 
@@ -44,15 +45,13 @@ class Room:
                 raise InputError(
                     f"when_full is {choice!r} for {name}; use {', '.join(_CHOICES)}; {hint or ''}".rstrip("; ")
                 )
+        self._pressed: set[str] = set()
         self._choices = {name: chosen.get(name, "block") for name in streams}
 
     def storage(self, typed: TypedNetwork) -> StorageManager:
         """The queues of a network's arcs, within the budget."""
-        arcs = [Producer(name) for name in typed.network.streams]
-        arcs += [Producer(name, port) for name in typed.order for port in typed.network.boxes[name].output_ports()]
-        readers = {arc: typed.consumers(arc) for arc in arcs}
         self._storage = StorageManager(
-            {arc: found for arc, found in readers.items() if found},
+            queues_of(typed),
             memory=self.memory,
             disk=self.disk,
             folder=self._folder,
@@ -67,6 +66,7 @@ class Room:
         """
         size = int(frame.estimated_size())
         while not self._fits(size, used()):
+            self._pressed.add(stream)
             choice = self._choices[stream]
             if choice == "shed":
                 return False
@@ -77,6 +77,11 @@ class Room:
                 )
             wait()
         return True
+
+    def pressed(self) -> frozenset[str]:
+        """The streams that there was no room for since this was last asked."""
+        found, self._pressed = self._pressed, set()
+        return frozenset(found)
 
     def _fits(self, size: int, used: int) -> bool:
         held = used if self._storage is None else used + self._storage.used_memory + self._storage.used_disk

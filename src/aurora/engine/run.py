@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from aurora.engine.intake import Epoch, Input, Position, by_arrival, by_column
 from aurora.engine.live_statistics import LiveStatistics
 from aurora.engine.metrics import Statistics
 from aurora.engine.recovery import Committed, Recovery, Stage
+from aurora.engine.shedder import LoadShedder, ShedderMaker
 from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
 from aurora.errors import InputError
 from aurora.model.train import Progress
@@ -58,7 +59,7 @@ class Run:
     ``outputs``; an output without a sink is only counted. So are tuples that a box rejects, if there is no sink
     ``BOX.rejected``. With ``recovery`` the run commits how far it has come, and
     goes on from ``resumed``, to which processor, sources and sinks have been brought; if that was ``finished`` nothing
-    is left to do.
+    is left to do. With ``shedder`` tuples are dropped when more are enqueued than can be processed.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Run:
         resumed: Committed | None = None,
         flow: FlowMaker = AtOnce,
         capacity: float = 1.0,
+        shedder: ShedderMaker | None = None,
         at_end: AtEnd = "hold",
     ) -> None:
         self._typed = typed
@@ -120,6 +122,11 @@ class Run:
         seq, at = self._progress.seq, self._progress.clock
         parts = Parts(typed, self.processor, self._delivery, self.statistics, self.measured, self._wall, seq, at)
         self._flow = flow(parts)
+        self._busy_s = 0.0
+        self._turn_began_s: float | None = None
+        self._shedder: LoadShedder | None = None
+        if shedder is not None and self._queue is not None:
+            self._shedder = shedder(parts, self._flow, self._queue)
         self._rows: dict[str, int] = {}
         if pulled and not isinstance(inputs, Enqueued) and not self._flow.queues:
             self._rows = {name: some.rows for name, some in inputs.items() if isinstance(some, FileSlices)}
@@ -184,13 +191,28 @@ class Run:
 
     def turn(self) -> bool:
         """Takes what waits, if anything does, and lets some boxes run; False if there was nothing to do."""
+        began_s = self._turn_began_s = time.perf_counter()
         # What has come in since is left for the next turn, so that boxes get theirs.
         wanted = len(self._queue) if self._flow.queues and self._queue is not None else 1
         before = self._position.seq
         while self._position.seq - before < wanted and next(self.epochs(), None) is not None:
             pass
-        ran = self._flow.step()
-        return ran or self._position.seq > before
+        worked = self._flow.step() or self._position.seq > before
+        self._turn_began_s = None
+        if worked:
+            self._busy_s += time.perf_counter() - began_s
+        self.look()
+        return worked
+
+    def look(self) -> None:
+        """Sees whether there is too much to do, if it is time to. Any thread may ask, also while boxes run."""
+        if self._shedder is not None:
+            self._shedder.look(self._busy)
+
+    def _busy(self) -> float:
+        """For how long the engine has been at work."""
+        began_s = self._turn_began_s
+        return self._busy_s + (0.0 if began_s is None else time.perf_counter() - began_s)
 
     def drain(self) -> None:
         """Takes all that waits, and lets boxes run until nothing does."""
@@ -205,8 +227,18 @@ class Run:
         return reading
 
     def decisions(self) -> list[str]:
-        """Why what ran lately was chosen, the latest last."""
-        return self._flow.decisions()
+        """Why what ran lately was chosen, the latest last; and behind that why tuples were dropped."""
+        return self._flow.decisions() + ([] if self._shedder is None else self._shedder.decisions())
+
+    @property
+    def sheds(self) -> bool:
+        """Whether the load shedder drops something just now."""
+        return self._shedder is not None and self._shedder.active
+
+    @property
+    def drops(self) -> list[dict[str, Any]]:
+        """What the load shedder drops just now."""
+        return [] if self._shedder is None else self._shedder.drops()
 
     def shed(self, stream: str, tuples: int) -> None:
         """Tuples of an input were not let in, because there was no room for them."""
@@ -270,7 +302,9 @@ class Run:
                 self._lengths = {name: sink.position(durable=True) for name, sink in self._sinks.items()}
             statistics = self.statistics.to_commit()
             state = self.processor.checkpoint()
-            committed = Committed(self._position, self._lengths, state, statistics, stage, dict(self._feeds))
+            committed = Committed(
+                self._position, self._lengths, state, statistics, stage, dict(self._feeds), self.drops
+            )
             self._recovery.commit(committed, self.processor)
             self.finished = stage == "finished"
 

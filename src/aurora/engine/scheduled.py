@@ -14,13 +14,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from aurora.engine.flow import AtOnce, FlowMaker, Given, Parts, note_cost, run_whole
+from aurora.engine.flow import AtOnce, FlowMaker, Given, Parts, note_cost, note_shed, run_whole
 from aurora.engine.metrics import Statistics
 from aurora.engine.queued_boxes import Load, QueuedBoxes
 from aurora.engine.room import Room
-from aurora.model.train import Progress
-from aurora.model.typed import Producer
+from aurora.model.train import ORDER, Progress, Train
+from aurora.model.typed import Consumer, Producer
 from aurora.processors.plan import Execution, FileRows
+from aurora.processors.sieve import NO_DROPS, Drops, Sieving, Tally
 from aurora.scheduler.plan import WHOLE_QUEUE, Call, Superbox, Why
 from aurora.scheduler.policies import make_policy
 from aurora.scheduler.priorities import Priorities
@@ -49,6 +50,7 @@ class Scheduled:
     """Runs boxes as a policy says. ``workers`` threads do so beside whoever calls ``step``."""
 
     queues = True
+    pace = None
 
     def __init__(self, parts: Parts, storage: StorageManager, settings: SchedulerSettings, *, workers: int = 0) -> None:
         assert parts.measured is not None
@@ -81,6 +83,9 @@ class Scheduled:
             self._planned,
             _CALL_S,
         )
+        self._drops = NO_DROPS
+        self._sieving = Sieving(typed)
+        self._sieved_upto = -1
         self._entries: deque[Superbox] = deque()
         self._chosen: deque[Superbox] = deque(maxlen=_REMEMBERED)
         self._now_running = 0
@@ -102,7 +107,11 @@ class Scheduled:
     def put(self, trains: Given, progress: Progress) -> None:
         opened = {p: train.open() if isinstance(train, FileRows) else train for p, train in trains.items()}
         with self._lock:
+            if self._drops.sieves:
+                opened = self._sifted(opened)
             self._boxes.enter(opened, progress)
+            if self._drops.sieves:
+                self._note_dropped()
             if self._workers:
                 self._changed.notify_all()
         for producer, train in opened.items():
@@ -110,7 +119,10 @@ class Scheduled:
                 self._delivery.deliver(name, train)
 
     def bare(self, streams: Collection[str]) -> Collection[str]:
-        # Trains that wait are joined, and then the tuples of a train have come at different times.
+        # Trains that wait are joined, and then the tuples of a train have come at different times. Which tuples are
+        # dropped goes by their numbers.
+        if self._drops.sieves:
+            return ()
         return [name for name in streams if self._boxes.is_empty(Producer(name))]
 
     def step(self) -> bool:
@@ -131,7 +143,7 @@ class Scheduled:
             pass
 
     def pass_time(self, progress: Progress) -> None:
-        run_whole(self._parts, self.processor, {}, progress)
+        run_whole(self._parts, self.processor, {}, progress, self._drops)
 
     def reading(self) -> Statistics:
         with self._lock:
@@ -143,6 +155,30 @@ class Scheduled:
         with self._lock:
             chosen = list(self._chosen)
         return [entry.why.sentence() for entry in chosen]
+
+    def drop(self, drops: Drops) -> None:
+        with self._lock:
+            self._drops = drops
+            self._sieving = self._sieving.renewed(drops.sieves)
+            self._sieved_upto = self._boxes.entered
+            self._boxes.sieve(self._sieving)
+            self._note_dropped()
+
+    def _note_dropped(self) -> None:
+        """Counts what was dropped on the way into queues."""
+        tally = self._boxes.take_tally()
+        note_shed(self._parts, tally, tally.seconds)
+
+    def _sifted(self, trains: dict[Producer, Train]) -> dict[Producer, Train]:
+        """What is dropped on entry never waits in a queue."""
+        tally = Tally()
+        left = {arc: self._sieving.on(arc, train, tally) for arc, train in trains.items()}
+        note_shed(self._parts, tally, tally.seconds)
+        return {arc: train for arc, train in left.items() if len(train)}
+
+    def waiting(self) -> dict[Consumer, int]:
+        with self._lock:
+            return self._boxes.waiting()
 
     def close(self) -> None:
         with self._lock:
@@ -256,7 +292,12 @@ class Scheduled:
                 return
         place = self._boxes.places[call.box]
         taken = time.perf_counter()
-        (result,) = self.processor.run([Execution((place.name,), load.trains, load.progress)])
+        drops = self._drops
+        execution = Execution((place.name,), load.trains, load.progress)
+        if drops:
+            sifted = not any(self._waited(train) for train in load.trains.values())
+            execution = replace(execution, sieves=drops.sieves, rules=drops.rules, sifted=sifted)
+        (result,) = self.processor.run([execution])
         made = [(port, result.trains[port]) for port in place.ports if port in result.trains]
         # The box stays busy until its answers have been delivered, so that these keep their order.
         for producer, train in made:
@@ -267,13 +308,22 @@ class Scheduled:
         with self._lock:
             self._boxes.end(call.box, load.progress, made, following)
             cost = result.costs[place.name]
-            note_cost(self._parts, call.box, cost, result.trains)
+            note_cost(self._parts, call.box, result)
+            if drops:
+                note_shed(self._parts, result.shed, result.sieve_s)
+                self._note_dropped()
             ended = time.perf_counter()
-            self._worker_s += delivered - taken - cost.cost_s
+            self._worker_s += delivered - taken - cost.cost_s - result.sieve_s
             self._storage_s += taken - began + ended - delivered
             if len(load.trains) == 1:
                 # Where trains are joined a call costs more, but saves others.
-                self._snapshot.call_s += _LEARNT * (ended - began - cost.cost_s - self._snapshot.call_s)
+                self._snapshot.call_s += _LEARNT * (
+                    ended - began - cost.cost_s - result.sieve_s - self._snapshot.call_s
+                )
+
+    def _waited(self, train: Train) -> bool:
+        """Whether tuples of a train were there before the present sieves were; they are sifted as they are taken."""
+        return train.arrival_us is not None or int(train.frame.item(0, ORDER)) >> 1 <= self._sieved_upto
 
     # Workers
 

@@ -10,6 +10,9 @@ from aurora.engine.latencies import Latencies
 from aurora.model.train import Ints, Train
 from aurora.processors.plan import BoxCost
 
+_OF_DROPS = ("shed", "estimated", "error")
+"""What is counted of a box only where tuples may be dropped; a run over files drops none."""
+
 
 @dataclass
 class OutputStatistics:
@@ -44,7 +47,10 @@ class RunStatistics:
             "train": self.train,
             "wall_s": self.wall_s,
             "inputs": _dicts(self.inputs),
-            "boxes": _dicts(self.boxes),
+            "boxes": {
+                name: {key: value for key, value in box.items() if key not in _OF_DROPS}
+                for name, box in _dicts(self.boxes).items()
+            },
             "outputs": {name: output.to_dict() for name, output in self.outputs.items()},
         }
 
@@ -57,7 +63,7 @@ class RunStatistics:
     def to_commit(self) -> dict[str, Any]:
         """Everything counted so far, for a later run to go on counting."""
         latencies = {name: output.latencies.to_list() for name, output in self.outputs.items()}
-        return {**self.to_dict(), "latencies": latencies}
+        return {**self.to_dict(), "boxes": _dicts(self.boxes), "latencies": latencies}
 
     def restore(self, committed: Mapping[str, Any]) -> None:
         """Goes on from what ``to_commit`` gave."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from aurora.model.quantities import Duration, Number, Tuples
 from aurora.model.window import Window
@@ -112,6 +112,8 @@ class Arc:
         order_by: str | None = None,
         slack: Slack | None = None,
         late: bool | None = None,
+        shed: Literal["windows", "tuples"] | None = None,
+        max_gap: int | None = None,
         compute: Expressions | None = None,
         tags: Sequence[str] = (),
         description: str = "",
@@ -119,7 +121,14 @@ class Arc:
         **computed: str,
     ) -> Arc:
         """Aggregates over windows."""
-        given = {"window": window, "group_by": group_by, "order_by": order_by, "slack": slack, "late": late}
+        given: dict[str, Any] = {
+            "window": window,
+            "group_by": group_by,
+            "order_by": order_by,
+            "slack": slack,
+            "late": late,
+        }
+        given |= {"shed": shed, "max_gap": max_gap}
         notes: Notes = {"tags": tags, "description": description, "manual": manual}
         return self._aggregating("aggregate", name, [self], given, notes, compute, computed)
 
@@ -133,6 +142,8 @@ class Arc:
         order_by: str | None = None,
         slack: Slack | None = None,
         late: bool | None = None,
+        shed: Literal["windows", "tuples"] | None = None,
+        max_gap: int | None = None,
         compute: Expressions | None = None,
         tags: Sequence[str] = (),
         description: str = "",
@@ -140,7 +151,14 @@ class Arc:
         **computed: str,
     ) -> Arc:
         """Aggregates over windows that follow each other without overlap or gap."""
-        given = {"window": window, "group_by": group_by, "order_by": order_by, "slack": slack, "late": late}
+        given: dict[str, Any] = {
+            "window": window,
+            "group_by": group_by,
+            "order_by": order_by,
+            "slack": slack,
+            "late": late,
+        }
+        given |= {"shed": shed, "max_gap": max_gap}
         notes: Notes = {"tags": tags, "description": description, "manual": manual}
         return self._aggregating("tumble", name, [self], given, notes, compute, computed)
 
@@ -154,6 +172,8 @@ class Arc:
         order_by: str | None = None,
         slack: Slack | None = None,
         late: bool | None = None,
+        shed: Literal["windows", "tuples"] | None = None,
+        max_gap: int | None = None,
         compute: Expressions | None = None,
         tags: Sequence[str] = (),
         description: str = "",
@@ -161,7 +181,14 @@ class Arc:
         **computed: str,
     ) -> Arc:
         """Aggregates over windows that advance by one tuple, or as the window says."""
-        given = {"window": window, "group_by": group_by, "order_by": order_by, "slack": slack, "late": late}
+        given: dict[str, Any] = {
+            "window": window,
+            "group_by": group_by,
+            "order_by": order_by,
+            "slack": slack,
+            "late": late,
+        }
+        given |= {"shed": shed, "max_gap": max_gap}
         notes: Notes = {"tags": tags, "description": description, "manual": manual}
         return self._aggregating("slide", name, [self], given, notes, compute, computed)
 

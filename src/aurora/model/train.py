@@ -173,12 +173,19 @@ class Progress:
 
 @dataclass(frozen=True)
 class Emission:
-    """What a kernel call gave: a train per output port that got tuples, and what it counted."""
+    """What a kernel call gave: a train per output port that got tuples, and what it counted.
+
+    ``shed`` are the tuples that the kernel dropped by its rule. Where windows are estimates from a sample,
+    ``estimated`` is their number, and ``error`` the sum of their relative standard errors.
+    """
 
     trains: Mapping[str, Train]
     late: int = 0
     nulled: int = 0
     rejected: int = 0
+    shed: int = 0
+    error: float = 0.0
+    estimated: int = 0
 
 
 NOTHING = Emission({})

@@ -6,11 +6,12 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 import pyarrow as pa
 
+from aurora.boxes.thinned import Rule
 from aurora.errors import InputError, StateError, UserCodeError
 from aurora.model.box import Kernel
 from aurora.model.train import Emission, Progress, Train
@@ -18,7 +19,16 @@ from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.allocation import keep_freed_memory
 from aurora.processors.plan import BoxCost, Execution, FileRows, Result
 from aurora.processors.poison import RejectedTuple, given, runs_user_code, sample, without_poison
+from aurora.processors.sieve import Sieving, Sifter
 from aurora.storage.states import StateStore, state_name
+
+
+@runtime_checkable
+class Thinnable(Protocol):
+    """A kernel that can drop by itself."""
+
+    def thin(self, rule: Rule | None) -> None:
+        """From now on the rule holds; None for none."""
 
 
 class LocalProcessor:
@@ -46,6 +56,8 @@ class LocalProcessor:
         self._version = 0
         self._statics = statics or {}
         self._ranked = ranked
+        self._rules: dict[str, Rule] = {}
+        self._sieving = Sieving(typed)
         self._kernels = {name: self._fresh(name) for name in (typed.order if boxes is None else boxes)}
         self._guarded = {name for name in self._kernels if runs_user_code(typed.network.boxes[name])}
 
@@ -53,6 +65,8 @@ class LocalProcessor:
         kernel = _kernel(self._typed, name, self._statics)
         if self._ranked:
             kernel.rank()
+        if name in self._rules:
+            _tell(kernel, self._rules[name])
         return kernel
 
     def run(self, plan: Sequence[Execution]) -> list[Result]:
@@ -62,17 +76,51 @@ class LocalProcessor:
         trains = {p: t.open() if isinstance(t, FileRows) else t for p, t in execution.trains.items()}
         costs: dict[str, BoxCost] = {}
         rejected: list[RejectedTuple] = []
+        sifter = self._sifter(execution, trains)
         for name in execution.boxes:
             with _naming(name):
-                costs[name] = self._run_box(name, trains, execution.progress, rejected)
-        return Result(trains, costs, rejected)
+                inputs = {port: trains[p] for port, p in enumerate(self._typed.inputs[name]) if p in trains}
+                if sifter is not None:
+                    sifter.before(name, inputs)
+                costs[name] = self._run_box(name, inputs, trains, execution.progress, rejected)
+                if sifter is not None:
+                    sifter.behind(name, costs[name].shed)
+        if sifter is None:
+            return Result(trains, costs, rejected)
+        return Result(trains, costs, rejected, sifter.tally, sifter.tally.seconds)
+
+    def _sifter(self, execution: Execution, trains: dict[Producer, Train]) -> Sifter | None:
+        """What drops tuples in an execution; None where nothing does, which should cost nothing."""
+        if execution.rules or self._rules:
+            for name in execution.boxes:
+                self._obey(name, execution.rules.get(name))
+        if not execution.sieves:
+            return Sifter(self._typed, None, trains) if execution.rules else None
+        # Several threads may run different boxes of a network.
+        sieving = self._sieving = self._sieving.renewed(execution.sieves)
+        sifter = Sifter(self._typed, sieving, trains)
+        if not execution.sifted:
+            sifter.enter(execution.boxes)
+        return sifter
+
+    def _obey(self, name: str, rule: Rule | None) -> None:
+        if rule != self._rules.get(name):
+            _tell(self._kernels[name], rule)
+            if rule is None:
+                del self._rules[name]
+            else:
+                self._rules[name] = rule
 
     def _run_box(
-        self, name: str, trains: dict[Producer, Train], progress: Progress, rejected: list[RejectedTuple]
+        self,
+        name: str,
+        inputs: dict[int, Train],
+        trains: dict[Producer, Train],
+        progress: Progress,
+        rejected: list[RejectedTuple],
     ) -> BoxCost:
         cost = BoxCost()
         began = time.perf_counter()
-        inputs = {port: trains[p] for port, p in enumerate(self._typed.inputs[name]) if p in trains}
         cost.tuples_in = sum(map(len, inputs.values()))
         cost.calls = len(inputs)
         if name in self._guarded:
@@ -82,6 +130,7 @@ class LocalProcessor:
         else:
             emissions = given(self._kernels[name], inputs, progress)
         self._collect(name, emissions, trains, cost)
+        cost.tuples_in -= cost.shed
         cost.cost_s = time.perf_counter() - began
         return cost
 
@@ -107,6 +156,9 @@ class LocalProcessor:
             cost.late += emission.late
             cost.nulled += emission.nulled
             cost.rejected += emission.rejected
+            cost.shed += emission.shed
+            cost.estimated += emission.estimated
+            cost.error += emission.error
             for port, train in emission.trains.items():
                 if len(train):
                     found.setdefault(port, []).append(train)
@@ -161,6 +213,11 @@ def _naming(name: str) -> Iterator[None]:
         yield
     except (StateError, UserCodeError) as error:
         raise type(error)(f"in box {name}: {_plain(error)}") from error
+
+
+def _tell(kernel: Kernel, rule: Rule | None) -> None:
+    if isinstance(kernel, Thinnable):
+        kernel.thin(rule)
 
 
 def _plain(error: Exception) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
+from aurora.boxes.thinned import Rule
 from aurora.model.train import Ints, Progress, Train
 from aurora.model.typed import Producer
 from aurora.processors.poison import RejectedTuple
+from aurora.processors.sieve import Shed, Sieve
 
 
 class Readable(Protocol):
@@ -66,16 +68,27 @@ Trains = Mapping[Producer, Train]
 
 @dataclass(frozen=True)
 class Execution:
-    """Boxes to run one after another as one, in topological order, and what to give them."""
+    """Boxes to run one after another as one, in topological order, and what to give them.
+
+    ``sieves`` and ``rules``, by box, say what is to be dropped on the way. With ``sifted`` the trains have been through
+    the sieves on their arcs before; those before single readers are still to come.
+    """
 
     boxes: tuple[str, ...]
     trains: Mapping[Producer, Train | FileRows]
     progress: Progress
+    sieves: tuple[Sieve, ...] = ()
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    sifted: bool = False
 
 
 @dataclass
 class BoxCost:
-    """What a box did and what it cost."""
+    """What a box did and what it cost.
+
+    Tuples that were ``shed`` by its rule are not among those it took. ``error`` is the sum of the relative standard
+    errors of the ``estimated`` windows.
+    """
 
     tuples_in: int = 0
     tuples_out: int = 0
@@ -84,6 +97,9 @@ class BoxCost:
     late: int = 0
     rejected: int = 0
     nulled: int = 0
+    shed: int = 0
+    estimated: int = 0
+    error: float = 0.0
 
     def add(self, other: BoxCost) -> None:
         self.tuples_in += other.tuples_in
@@ -93,15 +109,23 @@ class BoxCost:
         self.late += other.late
         self.rejected += other.rejected
         self.nulled += other.nulled
+        self.shed += other.shed
+        self.estimated += other.estimated
+        self.error += other.error
 
 
 @dataclass(frozen=True)
 class Result:
-    """The trains that came out, at least those of the network's outputs, by arc; what each box did and rejected."""
+    """The trains that came out, at least those of the network's outputs, by arc; what each box did and rejected.
+
+    ``shed`` counts what was dropped, by place and reason; ``sieve_s`` is how long sieves took.
+    """
 
     trains: Trains
     costs: Mapping[str, BoxCost]
     rejected: Sequence[RejectedTuple] = ()
+    shed: Shed = field(default_factory=dict)
+    sieve_s: float = 0.0
 
 
 class Processor(Protocol):

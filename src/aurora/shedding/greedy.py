@@ -16,9 +16,10 @@ graph counts as if its utility were the share delivered: nobody said that loss d
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ from aurora.model.typed import Consumer
 from aurora.qos.curve import Curve
 from aurora.shedding.load import LoadAnalysis
 from aurora.shedding.places import Place, Places
-from aurora.shedding.thinning import DROP_COST_S, Drop, Floats, Thinning
+from aurora.shedding.thinning import DROP_COST_S, Drop, Floats, Thinned, Thinning
 
 Ints = NDArray[np.int64]
 
@@ -43,6 +44,10 @@ BACKLOG_S = 1.0
 
 _HALVINGS = 24
 """A level is found to this power of a half."""
+
+_QUICK_HALVINGS = 10
+_QUICK_OPTIONS = 3
+"""So many of the best plans are looked at more closely."""
 
 _REFILLS = 3
 _ENOUGH_ROOM = 1e-6
@@ -130,11 +135,47 @@ class _Stop:
     utility: float
 
 
-class Planner:
-    """The walk of one network at one load. ``protected`` are outputs not to be shed whatever their graphs say."""
+class Model(Protocol):
+    """What a planner asks about loads: see ``Thinning``.
 
-    def __init__(self, model: Thinning, graphs: Mapping[str, Graph | None], protected: Collection[str] = ()) -> None:
+    Beside the network's outputs, ``outputs`` may name others that stand below no place and can be lowered each by
+    itself: other ways to take tuples from an output.
+    """
+
+    outputs: tuple[str, ...]
+    places: Places
+
+    def evaluate(self, wanted: Floats) -> Thinned: ...
+
+    def exactly(self, wanted: Floats) -> Thinned: ...
+
+    def drops(self, wanted: Floats) -> list[tuple[Drop, ...]]: ...
+
+
+Worth: TypeAlias = Callable[[Floats], Floats]
+"""The utility of all outputs together, for rows of the shares they get."""
+
+
+class Planner:
+    """The walk of one network at one load. ``protected`` are outputs not to be shed whatever their graphs say.
+
+    Without ``worth`` the utility is the sum over the loss graphs; with it the graphs only say where it bends. A quick
+    planner is less exact, and gives room back only in the best of the plans that it tries.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        graphs: Mapping[str, Graph | None],
+        protected: Collection[str] = (),
+        worth: Worth | None = None,
+        *,
+        quick: bool = False,
+    ) -> None:
         self._model = model
+        self._quick = quick
+        self._halvings = _QUICK_HALVINGS if quick else _HALVINGS
+        self._worth = self._by_loss if worth is None else worth
         names = model.outputs
         self._graphs = [graphs.get(name) or PROPORTIONAL for name in names]
         self._curves = [Curve(graph) for graph in self._graphs]
@@ -162,14 +203,16 @@ class Planner:
             # The load falls from stop to stop.
             passed = np.searchsorted(-loads, -allowed[between])
             wanted[between] = self._finished(passed, given[between])
-        load, delivered, utility = self._evaluate(wanted)
+        load, delivered = self._model.exactly(wanted)
+        utility = self._worth(delivered)
+        drops = self._model.drops(wanted)
         return [
             Plan(
                 capacity,
                 self.load_before,
                 float(load[i]),
                 bool(load[i] <= allowed[i]),
-                self._model.drops(wanted[i]),
+                drops[i],
                 dict(zip(self._model.outputs, delivered[i].tolist(), strict=True)),
                 float(utility[i]),
             )
@@ -178,10 +221,13 @@ class Planner:
 
     def _evaluate(self, wanted: Floats) -> tuple[Floats, Floats, Floats]:
         load, delivered = self._model.evaluate(wanted)
-        utility = np.zeros(len(wanted))
+        return load, delivered, self._worth(delivered)
+
+    def _by_loss(self, delivered: Floats) -> Floats:
+        utility = np.zeros(len(delivered))
         for i, curve in enumerate(self._curves):
             utility = utility + curve.utility(100.0 * delivered[:, i])
-        return load, delivered, utility
+        return utility
 
     def _walk(self) -> tuple[tuple[Move, ...], list[_Stop]]:
         wanted = np.ones(len(self._model.outputs))
@@ -245,8 +291,15 @@ class Planner:
         powers = np.repeat([group.powers for group, _ in moves], count, axis=0)
         most = np.tile(capacities, len(moves))
         partial = self._fitted(np.concatenate([wanted for _, wanted in moves]), powers, most)
+        options = np.concatenate([partial, stops[passed], np.tile(stops[-1], (count, 1))])
         every = np.tile(capacities, len(moves) + 2)
-        options = self._refilled(np.concatenate([partial, stops[passed], np.tile(stops[-1], (count, 1))]), every)
+        if self._quick and len(moves) + 2 > _QUICK_OPTIONS:
+            load, _, utility = self._evaluate(options)
+            worth = np.where(load <= every * (1 + _ROUNDING), utility, -np.inf).reshape(-1, count)
+            best = np.argsort(-worth, axis=0, kind="stable")[:_QUICK_OPTIONS]
+            options = options.reshape(-1, count, options.shape[1])[best, np.arange(count)].reshape(-1, options.shape[1])
+            every = np.tile(capacities, _QUICK_OPTIONS)
+        options = self._refilled(options, every)
         load, _, utility = self._evaluate(options)
         worth = np.where(load <= every * (1 + _ROUNDING), utility, -np.inf).reshape(-1, count)
         # What a sum of doubles may be off must not decide.
@@ -304,7 +357,7 @@ class Planner:
         """Rows raised as far as their load fits; they fit as they are."""
         fits = np.zeros(len(wanted))
         exceeds = np.ones(len(wanted))
-        for level in (exceeds, *[None] * _HALVINGS):
+        for level in (exceeds, *[None] * self._halvings):
             middle = (fits + exceeds) / 2 if level is None else level
             enough = self._model.evaluate(_risen(wanted, powers, middle)).load <= capacities
             fits = np.where(enough, middle, fits)
@@ -315,7 +368,7 @@ class Planner:
         """Rows lowered just so far that their load fits; to nothing where that is not enough."""
         fits = np.zeros(len(wanted))
         exceeds = np.ones(len(wanted))
-        for _ in range(_HALVINGS):
+        for _ in range(self._halvings):
             middle = (fits + exceeds) / 2
             enough = self._model.evaluate(_lowered(wanted, powers, middle)).load <= capacities
             fits = np.where(enough, middle, fits)
@@ -369,4 +422,7 @@ def _groups(
             found[_Group(tuple(below.get(name, 0) for name in names))] = None
     if everything is not None:
         found[everything] = None
+    for name in names:
+        if name not in places.typed.outputs:
+            found[_Group(tuple(int(name == other) for other in names))] = None
     return tuple(found)

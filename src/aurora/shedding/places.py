@@ -111,14 +111,19 @@ class Places:
         """
         large = [reader for reader, work_s in waiting_s.items() if work_s >= least_s]
         at = {self._at(reader) for reader in large}
-        seen: set[Place] = set()
-        waiting = [above for place in at for above in self._right_above(place)]
-        while waiting:
-            place = waiting.pop()
-            if place not in seen:
-                seen.add(place)
-                waiting.extend(self._right_above(place))
+        seen = {above for place in at for above in self.above(place)}
         return frozenset(seen - at)
+
+    def above(self, place: Place) -> frozenset[Place]:
+        """All places upstream of one."""
+        seen: set[Place] = set()
+        waiting = list(self._right_above(place))
+        while waiting:
+            here = waiting.pop()
+            if here not in seen:
+                seen.add(here)
+                waiting.extend(self._right_above(here))
+        return frozenset(seen)
 
     def _at(self, reader: Consumer) -> Place:
         """Where a drop sees the tuples that wait for the reader."""

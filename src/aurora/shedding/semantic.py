@@ -21,6 +21,7 @@ from aurora.shedding.backward import Pushed, push_back
 from aurora.shedding.places import Places
 
 BINS = 64
+_NEXT_TO_NOTHING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,29 @@ def lowest_share(worths: Sequence[Worth], share: float) -> Lowest:
     """The intervals of one output that make up at least a share of its tuples, those worth least first."""
     found = lowest_intervals({"": Candidate(worths, 1.0)}, share)
     return found.get("", Lowest((), 0.0, 0.0))
+
+
+def lowest_exactly(worths: Sequence[Worth], share: float) -> tuple[Lowest, Lowest, float]:
+    """What makes up just a share of the tuples: intervals that go as a whole, and one of which some tuples are spared.
+
+    Gives both, and the share of the second that stays. Many tuples may have one and the same value.
+
+    >>> graph = Graph(((0.0, 0.0), (10.0, 1.0)))
+    >>> found = worths(Histogram.of(graph, pl.Series([1.0, 5.0, 5.0, 9.0]), bins=8), graph)
+    >>> whole, part, spared = lowest_exactly(found, 0.5)
+    >>> whole.share, part.share, spared
+    (0.25, 0.5, 0.5)
+    """
+    order = sorted(range(len(worths)), key=lambda number: (worths[number].utility, -worths[number].frequency))
+    left, count = share, 0
+    for number in order:
+        if worths[number].frequency > left + _NEXT_TO_NOTHING:
+            break
+        left -= worths[number].frequency
+        count += 1
+    part = order[count : count + 1] if left > _NEXT_TO_NOTHING else []
+    spared = 1 - left / worths[part[0]].frequency if part else 0.0
+    return _lowest(worths, sorted(order[:count])), _lowest(worths, part), spared
 
 
 def _lowest(worths: Sequence[Worth], numbers: Sequence[int]) -> Lowest:

@@ -12,7 +12,7 @@ All is computed for many cases at once, a row each; a row's result does not depe
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -79,7 +79,7 @@ class _Box(NamedTuple):
 
 
 class Thinning:
-    """``closed`` are places where no drop may stand.
+    """``closed`` are places where no drop may stand; ``least`` is the share that must stay at some of the others.
 
     The load is in cores. Boxes that only one worker runs at a time, and that keep it busy for the share b of its time,
     are as much in the way as b times all cores would be: the load is the greatest of these and the sum over all boxes.
@@ -92,9 +92,13 @@ class Thinning:
         *,
         drop_cost_s: float = DROP_COST_S,
         closed: Collection[Place] = (),
+        least: Mapping[Place, float] | None = None,
     ) -> None:
         typed = places.typed
         self.places = places
+        self.found = found
+        self.closed = frozenset(closed)
+        self.least = dict(least or {})
         self.outputs = tuple(typed.outputs)
         self.drop_cost_s = drop_cost_s
         self._cores = found.cores
@@ -137,20 +141,26 @@ class Thinning:
         walk = _Walk(self, np.atleast_2d(wanted))
         return Thinned(walk.load(), walk.delivered)
 
-    def drops(self, wanted: Floats) -> tuple[Drop, ...]:
-        """The drops of a single case, from the inputs downwards."""
-        return tuple(_Walk(self, np.atleast_2d(wanted)).noted)
+    def exactly(self, wanted: Floats) -> Thinned:
+        """The same; a model that only comes near in ``evaluate`` does not here."""
+        return self.evaluate(wanted)
+
+    def drops(self, wanted: Floats) -> list[tuple[Drop, ...]]:
+        """The drops of each case, from the inputs downwards."""
+        walk = _Walk(self, np.atleast_2d(wanted), note=True)
+        return [tuple(noted) for noted in walk.noted]
 
 
 class _Walk:
     """Up the network with what is needed, and down again with what comes."""
 
-    def __init__(self, model: Thinning, wanted: Floats) -> None:
+    def __init__(self, model: Thinning, wanted: Floats, *, note: bool = False) -> None:
         self._model = model
+        self._note = note
         self._zero = np.zeros(len(wanted))
         self._boxes_load = dict.fromkeys((box.name for box in model._boxes), self._zero)
         self._drops_load = self._zero
-        self.noted: list[Drop] = []
+        self.noted: list[list[Drop]] = [[] for _ in wanted]
         self.delivered = np.ones_like(wanted)
         self._need: list[Floats] = [self._zero] * len(model._arcs)
         self._at_box: dict[str, Floats] = {}
@@ -207,14 +217,18 @@ class _Walk:
 
     def _thin(self, place: Place, came: Floats, need: Floats, rate: float, coefficient_s: float) -> Floats:
         cost_s = self._model.drop_cost_s
+        if place in self._model.least:
+            need = np.maximum(need, came * self._model.least[place])
         gain = rate * ((came - need) * coefficient_s - came * cost_s)
         worth = (need < came) & (gain > 0)
         if not worth.any():
             return came
         self._drops_load = self._drops_load + np.where(worth, rate * cost_s * came, 0.0)
-        if len(worth) == 1:
+        if self._note:
             hurt = tuple(self._model.places.outputs(place))
-            self.noted.append(Drop(place, float(1.0 - need[0] / came[0]), float(gain[0]), hurt))
+            for row in np.flatnonzero(worth).tolist():
+                drop = Drop(place, float(1.0 - need[row] / came[row]), float(gain[row]), hurt)
+                self.noted[row].append(drop)
         return np.where(worth, need, came)
 
     def load(self) -> Floats:

@@ -129,6 +129,9 @@ def test_search(side: str, segments: list[list[int]], queries: list[tuple[int, i
     assert found.tolist() == [
         searched(segments, min(segment, len(segments)), query, side) for segment, query in queries
     ]
+    # A few queries are answered in another way.
+    alone = [search(ints(codes), ints(flat), ints([q[0]]), ints([q[1]]), side).item() for q in queries]
+    assert alone == found.tolist()
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -142,6 +145,8 @@ def test_search_of_doubles(side: str, segments: list[list[float]], queries: list
     asked = [(segment % len(segments), query) for segment, query in queries]
     found = search(ints(codes), doubles(flat), ints([q[0] for q in asked]), doubles([q[1] for q in asked]), side)
     assert found.tolist() == [searched(segments, segment, query, side) for segment, query in asked]
+    alone = [search(ints(codes), doubles(flat), ints([q[0]]), doubles([q[1]]), side).item() for q in asked]
+    assert alone == found.tolist()
 
 
 @given(st.lists(st.tuples(whole, st.integers(0, 6)), max_size=20))

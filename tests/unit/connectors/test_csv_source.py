@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aurora.connectors import bytes_in, csv_records
+from aurora.connectors import bytes_in, csv_files
 from aurora.connectors.files import open_source
 from aurora.errors import InputError
 from aurora.model.schema import Schema
@@ -163,7 +163,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_forgotten_quote_costs_its_line_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bytes_in, "BLOCK_BYTES", 64)
-    monkeypatch.setattr(csv_records, "MAX_RECORD_BYTES", 200)
+    monkeypatch.setattr(csv_files, "MAX_RECORD_BYTES", 200)
     rows = "".join(f"row{n},{n},{n}\n" for n in range(200))
     frame, rejected = read_text(tmp_path, "a.csv", f'ticker,price,volume\n"open,1,1\n{rows}', TICK)
     assert frame["volume"].to_list() == list(range(200))

@@ -76,3 +76,10 @@ def test_bad_lines_among_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_misspelt_key_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="did you mean 'pirce'"):
         read_text(tmp_path, "a.jsonl", '{"pirce":1}\n', Schema.of(price="double"))
+
+
+def test_a_key_that_is_there_twice_has_its_first_value(tmp_path: Path) -> None:
+    """Whether its line is parsed together with others or, because of a bad neighbour, alone."""
+    for neighbour in ('{"n":3}', "oops"):
+        frame, _ = read_text(tmp_path, "a.jsonl", f'{{"n":1,"n":2}}\n{neighbour}\n', Schema.of(n="int"))
+        assert frame["n"][0] == 1

@@ -18,7 +18,7 @@ from aurora.engine.live_statistics import LiveStatistics, Queued
 from aurora.engine.metrics import METRICS
 from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
 from aurora.model.train import Train
-from aurora.model.typed import Consumer, Producer, TypedNetwork
+from aurora.model.typed import Consumer, TypedNetwork
 from aurora.processors.plan import BoxCost
 
 SECOND = 1_000_000
@@ -119,7 +119,7 @@ def test_everything_that_was_noted_is_read() -> None:
 def test_what_is_shed_is_lost_at_the_outputs_by_the_selectivities() -> None:
     engine = busy()
     engine.live.note_shed("s", "no room", 8)
-    engine.live.note_shed(Producer("routes", "small"), "too much", 1)
+    engine.live.note_shed("routes.small", "too much", 1)
     read = engine.live.read(SECOND)
     # Half of them would have come through the first box, two fifths of these to this port.
     assert read.outputs["small"].lost == pytest.approx(8 * 0.5 * 0.4 + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from aurora.model.train import CLOCK, ORDER, Progress, Train, frame_of
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.plan import BoxCost, Execution, FileRows, Result
 from aurora.processors.poison import RejectedTuple
+from aurora.processors.sieve import Sieving, Tally
 from aurora.processors.steps.packing import packed
 from aurora.processors.steps.pruning import pruned
 from aurora.processors.steps.task import (
@@ -98,6 +99,7 @@ class StepProcessor:
         durable: bool = False,
     ) -> None:
         self.kind = runner.kind
+        self._sieving = Sieving(typed)
         typed = pruned(typed)
         self._runner = runner
         self._states = StateStore(open_folder(states), durable=False)
@@ -129,9 +131,13 @@ class StepProcessor:
 
     def _execute(self, execution: Execution) -> Result:
         self._step += 1
+        tally = Tally()
+        self._sieving = self._sieving.renewed(execution.sieves)
+        if execution.sieves:
+            execution = replace(execution, trains=self._sifted(execution, tally))
         costs = {box: BoxCost() for box in execution.boxes}
         rejected: list[RejectedTuple] = []
-        step = _Step(self._layout, self._step, self._latest, self._rows, execution)
+        step = _Step(self._layout, self._step, self._latest, self._rows, execution, self._sieving)
         try:
             for level, found in groupby(enumerate(self._layout.segments), key=lambda entry: entry[1].level):
                 tasks, own = step.tasks(list(found))
@@ -141,11 +147,25 @@ class StepProcessor:
                     bundles = packed(tasks, self._runner.slots, lambda t: self._predicted.get((t.segment, t.part), 0.0))
                     outcomes += self._runner.run(bundles, label)
                 self._take(outcomes, step, costs, rejected)
+                for outcome in outcomes:
+                    tally.add(outcome.shed, outcome.sieve_s)
             outputs = self._layout.typed.outputs.values()
             trains = {producer: train for producer in outputs if (train := step.train(producer))}
         finally:
             self._layout.blocks.release(step.blocks)
-        return Result(trains, costs, sorted(rejected, key=lambda tuple: tuple.number))
+        return Result(trains, costs, sorted(rejected, key=lambda tuple: tuple.number), tally, tally.seconds)
+
+    def _sifted(self, execution: Execution, tally: Tally) -> dict[Producer, Train | FileRows]:
+        """The trains of streams behind the sieves on their arcs: what is dropped here no worker is bothered with."""
+        trains: dict[Producer, Train | FileRows] = {}
+        for arc, train in execution.trains.items():
+            if self._sieving.has(arc) and not execution.sifted:
+                left = self._sieving.on(arc, train.open() if isinstance(train, FileRows) else train, tally)
+                if len(left):
+                    trains[arc] = left
+            else:
+                trains[arc] = train
+        return trains
 
     def _names(self, tasks: Iterable[Task]) -> list[str]:
         return list(dict.fromkeys(self._layout.segments[task.segment].name for task in tasks))
@@ -232,7 +252,9 @@ class _Step:
         latest: Mapping[tuple[int, int], str],
         rows: dict[Producer, int],
         execution: Execution,
+        sieving: Sieving,
     ) -> None:
+        self._sieving = sieving
         self._layout = layout
         self._number = number
         self._latest = latest
@@ -316,7 +338,9 @@ class _Step:
                 self._word,
                 latest.get((number, part)),
                 self._folders,
-                splits=not self._shared(segment),
+                not self._shared(segment),
+                self._execution.sieves,
+                {box: self._execution.rules[box] for box in segment.boxes if box in self._execution.rules},
             )
             for part, load in enumerate(loads)
             # At the end only boxes with state have something to give.
@@ -352,6 +376,7 @@ class _Step:
                 if isinstance(source, FromFile | FromBlocks):
                     rows = len(self._execution.trains[producer])
                     first = self._first(producer, rows)
+                    form = replace(form, progress=self._sieving.told(producer, form.progress))
                     cargo[producer] = FromShare(source, form, part, self._layout.parts, first)
                 continue
             made = self._splits.get((producer, form.keys))

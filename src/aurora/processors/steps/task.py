@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from aurora.boxes.python import Registered
+from aurora.boxes.thinned import Rule
 from aurora.expressions.registry import UserAggregate, UserFunction
 from aurora.model.network import Network
 from aurora.model.schema import Schema
@@ -17,6 +18,7 @@ from aurora.model.train import CLOCK, Progress
 from aurora.model.typed import Producer
 from aurora.processors.plan import BoxCost, Readable
 from aurora.processors.poison import RejectedTuple
+from aurora.processors.sieve import Sieve, Tally
 from aurora.scheduler.segments import Keys, Split
 from aurora.storage.blocks import Block, read_block
 
@@ -113,7 +115,7 @@ class Word:
 class Task:
     """One part of one segment in one step. Doing it twice does no harm: it writes the same under the same names.
 
-    ``splits`` False: those who read what is split take it themselves.
+    ``splits`` False: those who read what is split take it themselves. ``sieves`` and ``rules`` say what is dropped.
     """
 
     segment: int
@@ -124,6 +126,8 @@ class Task:
     state: str | None
     folders: tuple[str, ...]
     splits: bool = True
+    sieves: tuple[Sieve, ...] = ()
+    rules: Mapping[str, Rule] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,8 @@ class Outcome:
     splits: dict[tuple[Producer, Keys], SplitBlocks] = field(default_factory=dict)
     state: str | None = None
     rejected: list[RejectedTuple] = field(default_factory=list)
+    shed: Tally = field(default_factory=Tally)
+    sieve_s: float = 0.0
     failure: Failure | None = None
     seconds: float = 0.0
 

@@ -18,6 +18,7 @@ from aurora.model.train import ARRIVAL, CLOCK, ORDER, Progress, Train
 from aurora.model.typed import Producer
 from aurora.processors.local import LocalProcessor
 from aurora.processors.plan import BoxCost, Execution, FileRows
+from aurora.processors.sieve import Sieving
 from aurora.processors.steps.cutting import PIECE_TUPLES, Trains, pieces, until
 from aurora.processors.steps.exchange import Hidden, assembled, part_train, shared_part, split, thin
 from aurora.processors.steps.task import (
@@ -49,6 +50,7 @@ class Worker:
             # Only the driver has the functions; models that they use cannot be sent.
             spark.REGISTERED.setdefault(name, spark.Registered(name, None, output))
         self._typed = typecheck(program.network)
+        self._sieving = Sieving(self._typed)
         self._run = program.run
         self._parts = program.parts
         self._segments = segments(self._typed, program.parts)
@@ -70,18 +72,18 @@ class Worker:
         return outcome
 
     def _execute(self, task: Task, outcome: Outcome) -> None:
+        self._sieving = self._sieving.renewed(task.sieves)
         segment = self._segments[task.segment]
-        given = _pieces(task)
         if segment.boxes:
             processor = self._processor(task)
-            trains = self._run_boxes(segment, processor, given, outcome)
+            trains = self._run_boxes(segment, processor, task, outcome)
             states = processor.snapshot()
             if any(state.num_rows for state in states.values()):
                 outcome.state = state_name(f"{self._run}-{task.segment}", task.part, task.step)
                 self._states.write(outcome.state, states)
             self._kernels[task.segment, task.part] = (outcome.state, processor)
         else:
-            trains = _joined_trains(some for some, _ in given)
+            trains = _joined_trains(some for some, _ in _pieces(task))
         for producer in segment.writes:
             if producer in trains:
                 outcome.written[producer] = self._written(task, producer, trains[producer])
@@ -93,7 +95,9 @@ class Worker:
                     parts = split(frame, form.keys, self._parts)
                     outcome.splits[producer, form.keys] = SplitBlocks(
                         tuple(write_block(task.folders, f"{name}-{part}", rows) for part, rows in enumerate(parts)),
-                        write_block(task.folders, f"{name}-whole", thin(frame, form.progress)),
+                        write_block(
+                            task.folders, f"{name}-whole", thin(frame, self._sieving.told(producer, form.progress))
+                        ),
                         frame.height,
                     )
 
@@ -101,18 +105,22 @@ class Worker:
         self,
         segment: Segment,
         processor: LocalProcessor,
-        given: Iterable[tuple[Trains, Progress]],
+        task: Task,
         outcome: Outcome,
     ) -> dict[Producer, Train]:
         """Runs the boxes on the trains piece by piece; gives what came out on the arcs that are wanted elsewhere."""
         wanted = {*segment.writes, *segment.splits}
         outcome.costs = {box: BoxCost() for box in segment.boxes}
         made: list[Trains] = []
-        for some, word in given:
-            (result,) = processor.run([Execution(segment.boxes, some, word)])
+        for some, word in _pieces(task):
+            # Streams have been sifted in the driver, and other arcs where they were made.
+            execution = Execution(segment.boxes, some, word, task.sieves, task.rules, sifted=True)
+            (result,) = processor.run([execution])
             for box, cost in result.costs.items():
                 outcome.costs[box].add(cost)
             outcome.rejected += result.rejected
+            outcome.shed.add(result.shed, result.sieve_s)
+            outcome.sieve_s = outcome.shed.seconds
             made.append({producer: result.trains[producer] for producer in wanted & result.trains.keys()})
         return _joined_trains(made)
 
