@@ -118,7 +118,7 @@ class Run:
             self.measured = LiveStatistics(typed, self.statistics, self._wall.now_us())
             self.measured.capacity = capacity
         watchers: list[Watcher] = [self.statistics, *([] if self.measured is None else [self.measured])]
-        self._delivery = Delivery(outputs, self._wall, watchers, column_clock=self._column_clock)
+        self.delivery = self._delivery = Delivery(outputs, self._wall, watchers, column_clock=self._column_clock)
         seq, at = self._progress.seq, self._progress.clock
         parts = Parts(typed, self.processor, self._delivery, self.statistics, self.measured, self._wall, seq, at)
         self._flow = flow(parts)
@@ -174,6 +174,8 @@ class Run:
             if self.measured is not None:
                 with self._delivery.lock:
                     self.measured.note_arrival(name, len(train), self._wall.now_us())
+            if self._shedder is not None:
+                self._shedder.note_arrival(name, train)
             tuples += len(train)
         position = self._position.after(epoch)
         # The end is told with the last train where it is known to be the last: a step less, which on Spark costs.

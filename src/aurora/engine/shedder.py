@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias
@@ -19,9 +19,11 @@ import polars as pl
 from aurora.engine.enqueued import Enqueued
 from aurora.engine.flow import Flow, Parts
 from aurora.engine.observing import Observer
+from aurora.engine.trials import Trials
 from aurora.errors import InputError, did_you_mean
 from aurora.model.train import Ints, Train
 from aurora.model.typed import TypedNetwork
+from aurora.processors.plan import FileRows
 from aurora.processors.sieve import Drops, Sieve
 from aurora.shedding.observation import MODES, Directions, Mode, Observation
 from aurora.shedding.places import Place
@@ -91,8 +93,15 @@ class LoadShedder:
     """
 
     def __init__(
-        self, parts: Parts, flow: Flow, queue: Enqueued, decider: Decider, pressed: Callable[[], frozenset[str]]
+        self,
+        parts: Parts,
+        flow: Flow,
+        queue: Enqueued,
+        decider: Decider,
+        pressed: Callable[[], frozenset[str]],
+        trials: Trials | None = None,
     ) -> None:
+        self._trials = trials
         assert parts.measured is not None
         typed = parts.typed
         self._decider = decider
@@ -128,6 +137,11 @@ class LoadShedder:
             some = values if tuples <= _IN_A_TRAIN else values.gather_every(tuples // _IN_A_TRAIN + 1)
             self._values[output].append(some)
             self._room[output] = room - len(some)
+
+    def note_arrival(self, stream: str, train: Train | FileRows) -> None:
+        """Tuples have come in; some of them may be tried out."""
+        if self._trials is not None and isinstance(train, Train):
+            self._trials.note(stream, train)
 
     def look(self, busy_s: Callable[[], float]) -> None:
         """Has a look if it is time for one. ``busy_s`` tells for how long the engine has been at work so far."""
@@ -202,7 +216,11 @@ ShedderMaker: TypeAlias = Callable[[Parts, Flow, Enqueued], LoadShedder]
 
 
 def make_shedder(
-    typed: TypedNetwork, mode: Mode, headroom: float, pressed: Callable[[], frozenset[str]]
+    typed: TypedNetwork,
+    mode: Mode,
+    headroom: float,
+    pressed: Callable[[], frozenset[str]],
+    statics: Mapping[str, pl.DataFrame] | None = None,
 ) -> ShedderMaker | None:
     """What drops tuples of a network; None where nothing may ever be dropped, so that nobody need look."""
     if mode not in MODES:
@@ -210,5 +228,16 @@ def make_shedder(
         raise InputError(f"shedding is {mode!r}; use one of {', '.join(MODES)}" + (f"; {hint}" if hint else ""))
     if not may_shed(typed, mode):
         return None
-    decider = Shedder(typed, mode=mode, headroom=headroom)
-    return lambda parts, flow, queue: LoadShedder(parts, flow, queue, decider, pressed)
+
+    def make(parts: Parts, flow: Flow, queue: Enqueued) -> LoadShedder:
+        trials = Trials(typed, statics or {}, parts.wall) if _may_try(typed, mode) else None
+        decider = Shedder(typed, mode=mode, headroom=headroom, trying=trials)
+        return LoadShedder(parts, flow, queue, decider, pressed, trials)
+
+    return make
+
+
+def _may_try(typed: TypedNetwork, mode: Mode) -> bool:
+    """Whether a drop by value could be found by trial."""
+    qos = [output.qos for output in typed.network.outputs.values()]
+    return mode in ("auto", "semantic") and any(given is not None and given.value for given in qos)

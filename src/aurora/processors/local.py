@@ -82,9 +82,12 @@ class LocalProcessor:
                 inputs = {port: trains[p] for port, p in enumerate(self._typed.inputs[name]) if p in trains}
                 if sifter is not None:
                     sifter.before(name, inputs)
-                costs[name] = self._run_box(name, inputs, trains, execution.progress, rejected)
+                cost = costs[name] = self._run_box(name, inputs, trains, execution.progress, rejected)
+                if sifter is None and cost.shed:
+                    # Windows that were open under a rule end under it, also when it is gone.
+                    sifter = Sifter(self._typed, None, trains)
                 if sifter is not None:
-                    sifter.behind(name, costs[name].shed)
+                    sifter.behind(name, cost.shed)
         if sifter is None:
             return Result(trains, costs, rejected)
         return Result(trains, costs, rejected, sifter.tally, sifter.tally.seconds)
@@ -147,7 +150,7 @@ class LocalProcessor:
                 # Every tuple passes by itself, so it is no tuple's fault.
                 raise UserCodeError(f"{_plain(error)}{sample(inputs)}") from error
         self._kernels[name] = self._fresh(name)
-        self._kernels[name].restore(before)
+        self._restore(name, before)
         return given(self._kernels[name], clean, progress), rejected
 
     def _collect(self, name: str, emissions: Sequence[Emission], trains: dict[Producer, Train], cost: BoxCost) -> None:
@@ -183,7 +186,14 @@ class LocalProcessor:
             )
         for name, state in states.items():
             with _naming(name):
-                self._kernels[name].restore(state)
+                self._restore(name, state)
+
+    def _restore(self, name: str, state: pa.Table) -> None:
+        kernel = self._kernels[name]
+        kernel.restore(state)
+        if isinstance(kernel, Thinnable):
+            # A state has the rule that held when it was taken.
+            kernel.thin(self._rules.get(name))
 
     def checkpoint(self) -> dict[str, Any]:
         if self._states is None:
