@@ -126,8 +126,8 @@ EXPERIMENT = Experiment(
     "Not in the paper: if batching pays where a box call costs a tenth of a millisecond, it should pay far more "
     "where a step costs tens of milliseconds.",
     "A chain of five boxes (filters and maps) on Spark inside the process, every step a job. Trains of different "
-    "lengths go through it, either all boxes in one step, as the engine does it, or every box in a step of its own, with "
-    "its answers as the next box's train.",
+    "lengths go through it, either all boxes in one step, as the engine does it, or every box in a step of its own, "
+    "with its answers as the next box's train.",
     "",
     measure,
 )

@@ -64,6 +64,7 @@ LEAD_S = 2.0
 """So long half the load runs first, so that the engine knows its boxes."""
 GRACE_S = 4.0
 """After so long no answer is worth anything to any output."""
+_ABOUT_PER_S = 6_000
 _ROUNDS_PER_US = 2.2
 """Rounds of hashing in about a microsecond. The work is real, and done without Python's lock."""
 
@@ -115,7 +116,7 @@ class _Sink:
 class Feed:
     """Sends tuples by a timetable, whether the engine is ready or not. ``rates`` has seconds and tuples per second."""
 
-    engine: Engine
+    engine: Engine | _Nowhere
     rates: Sequence[tuple[float, float]]
     seed: int = 1
     sent: list[pl.DataFrame] = field(default_factory=list)
@@ -151,25 +152,35 @@ class Feed:
             start += seconds
 
 
+class _Nowhere:
+    """Takes what is fed to it, and does nothing with it."""
+
+    def enqueue(self, stream: str, table: pl.DataFrame) -> None: ...
+
+
 def capacity(processor: ProcessorName, tuples: int = 20_000) -> float:
-    """Tuples per second that an engine gets done when it always has some."""
+    """Tuples per second that an engine gets done when it always has some, while others are made as they are later."""
     with _engine(processor, "off") as engine:
-        feed = Feed(engine, [])
+        elsewhere = Feed(_Nowhere(), [(tuples / _ABOUT_PER_S, _ABOUT_PER_S)])
+        maker = threading.Thread(target=elsewhere.run)
         for size in (tuples // 10, tuples):
-            chance = np.random.default_rng(feed.seed)
-            now_us = time.time_ns() // 1_000
+            chance = np.random.default_rng(1)
             table = pl.DataFrame(
                 {
                     "sensor": chance.integers(0, SENSORS, size),
                     "level": chance.uniform(0, 100, size),
-                    "sent": now_us + np.arange(size),
+                    "sent": time.time_ns() // 1_000 + np.arange(size),
                 }
             )
+            if size == tuples:
+                maker.start()
             began = time.perf_counter()
             for part in table.iter_slices(1_000):
                 engine.enqueue("readings", part)
             engine.drain()
-        return tuples / (time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        maker.join()
+        return tuples / seconds
 
 
 def _engine(processor: ProcessorName, shedding: Mode, scheduler: str | None = None) -> Engine:

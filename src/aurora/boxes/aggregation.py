@@ -231,13 +231,13 @@ class Aggregation:
 
     def from_frame(self, frame: pl.DataFrame) -> Partials:
         return [
-            tuple(_like(column, f"{i}.{j}", frame) for j, column in enumerate(state))
+            tuple(_like(column, f"{i}.{j}", frame, self.weighing is not None) for j, column in enumerate(state))
             for i, state in enumerate(self.nothing)
         ]
 
 
-def _like(example: Column, name: str, frame: pl.DataFrame) -> Column:
-    if name not in frame.columns:
+def _like(example: Column, name: str, frame: pl.DataFrame, weighing: bool) -> Column:
+    if weighing and name not in frame.columns:
         # The partials are from before estimates were kept: no weight has added to them.
         return np.zeros(frame.height, np.asarray(example).dtype)
     series = frame.get_column(name)

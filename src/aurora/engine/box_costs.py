@@ -3,13 +3,14 @@
 A call with n tuples takes o + c·n seconds. A scheduler has to know both, since longer trains save only on o. They are
 the line through the calls of the last seconds (least squares over sums that forget). Where all trains were of one
 length nothing tells o from c; so one call more is assumed, a hundredth of a real one, with no tuples and the overhead
-that a call usually has. A call that was held up, by the machine and not by its tuples, would tilt the line: for its
-slope no call counts more than eight times what was expected of it. But c is such that o and c together say of all
-calls what they really took.
+that a call had when lengths differed, or usually has. A call that was held up, by the machine and not by its tuples,
+would tilt the line: for its slope no call counts more than eight times what was expected of it. But c is such that o
+and c together say of all calls what they really took.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ ASSUMED = 0.01
 MOST_BELIEVED = 8.0
 RISE = 0.1
 """The least time of a call is forgotten at a tenth of the speed."""
+DIFFER = 0.1
+"""From this variance of lengths on, as a share of the squared mean, the line is believed, and remembered."""
 _HARDLY_ANY = 1e-6
 _MOST_PENDING = 40_000
 
@@ -56,6 +59,7 @@ class BoxCosts:
         self.overhead_s: Floats = np.full(boxes, overhead_s)
         self.selectivity: Floats = np.full(boxes, 1.0)
         self._usual_s = overhead_s
+        self._remembered_s = np.full(boxes, overhead_s)
         self._began_us = began_us
         self._tick = -1e-6 / half_life_s
         self._pending: list[float] = []
@@ -114,20 +118,52 @@ class BoxCosts:
         self.overhead_s[called[~some]] = (sums.seconds / sums.calls)[~some]
         called, sums = called[some], _Sums(*(part[some] for part in sums))
         least_s = self._least_s[called]
-        usual_s = np.minimum(self._usual_s, least_s)
+        differ = sums.calls * sums.squares > (1 + DIFFER) * sums.tuples_in**2
+        usual_s = np.minimum(np.where(differ, self._usual_s, self._remembered_s[called]), least_s)
         calls = sums.calls + ASSUMED
         spread = calls * sums.squares - sums.tuples_in**2
         slope_s = (calls * sums.tuple_seconds - sums.tuples_in * (sums.believed_s + ASSUMED * usual_s)) / spread
         overhead_s = np.clip((sums.believed_s - slope_s * sums.tuples_in) / sums.calls, 0.0, least_s)
         self.overhead_s[called] = self._fitted_s[called] = overhead_s
+        self._remembered_s[called[differ]] = overhead_s[differ]
         self.cost_s[called] = np.maximum((sums.seconds - overhead_s * sums.calls) / sums.tuples_in, 0.0)
         self.selectivity[called] = sums.tuples_out / sums.tuples_in
+
+    def take_over(self, old: BoxCosts, kept: Mapping[int, int]) -> None:
+        """Goes on from what is known of boxes that have other numbers now: ``kept`` has by new numbers the old."""
+        old.catch_up()
+        here, there = list(kept), list(kept.values())
+        pairs = (
+            (self.cost_s, old.cost_s),
+            (self.overhead_s, old.overhead_s),
+            (self.selectivity, old.selectivity),
+            (self._made, old._made),
+            (self._at_us, old._at_us),
+            (self._least_s, old._least_s),
+            (self._fitted_s, old._fitted_s),
+        )
+        for mine, its in pairs:
+            mine[here] = its[there]
+        self._sums[:, here] = old._sums[:, there]
+        self._recent[:, here] = old._recent[:, there]
+        self._began_us = old._began_us
 
     def amortised_s(self) -> Floats:
         """What a tuple costs with its share of the calls; NaN where none has come."""
         sums = _Sums(*self._sums)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(sums.tuples_in > _HARDLY_ANY, sums.seconds / sums.tuples_in, np.nan)
+
+    def elastic(self, calls_per_s: float, now_us: int) -> Floats:
+        """The share of each box's time that longer trains would save, if it were called only so often."""
+        sums = _Sums(*self._sums)
+        found = np.zeros(len(self.cost_s))
+        for box in np.flatnonzero((sums.seconds > 0) & (sums.calls > 0)):
+            each_s = sums.seconds[box] / sums.calls[box]
+            often_per_s = self.load(int(box), now_us) / each_s
+            if often_per_s > calls_per_s:
+                found[box] = min(self.overhead_s[box] / each_s, 1.0) * (1 - calls_per_s / often_per_s)
+        return found
 
     def made(self, box: int) -> int:
         """Tuples that came out of the box so far."""

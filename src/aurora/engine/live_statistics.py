@@ -100,6 +100,25 @@ class LiveStatistics:
         self._flow = Flow(typed)
         self._kept_shares: dict[Place, tuple[int, Mapping[str, float]]] = {}
 
+    def take_over(self, old: LiveStatistics, kept: Mapping[str, str], arcs: Mapping[Producer, Producer]) -> None:
+        """Goes on from the statistics of another network: of the boxes in ``kept``, by new names the old ones, of
+        ``arcs`` alike, and of the outputs that both have."""
+        self._costs.take_over(old._costs, {self._number[name]: old._number[was] for name, was in kept.items()})
+        self._arcs |= {arc: old._arcs[was] for arc, was in arcs.items() if arc in self._arcs and was in old._arcs}
+        for name, noted in self._outputs.items():
+            before = old._outputs.get(name)
+            if before is not None:
+                before.catch_up()
+                noted.rate, noted.waited, noted.lost = before.rate, before.waited, before.lost
+        qos, its = self._typed.network.outputs, old._typed.network.outputs
+        self.qos.take_over(old.qos, [name for name in self._outputs if name in its and qos[name].qos == its[name].qos])
+        self._parts, self.capacity = old._parts, old.capacity
+        same = {was: arc for arc, was in arcs.items()}
+        for (place, reason), tuples in old._shed.items():
+            if place.reader is None and place.arc in same:
+                self._shed[Place(same[place.arc]), reason] = tuples
+        self._earlier_s, self._now_us = old._earlier_s, old._now_us
+
     # Notes
 
     def note_call(self, box: int, tuples_in: int, tuples_out: int | Sequence[int], seconds: float, now_us: int) -> None:
@@ -171,6 +190,11 @@ class LiveStatistics:
         """What a tuple has cost at each box lately, with its share of the calls; NaN where none came."""
         self._costs.catch_up()
         return self._costs.amortised_s()
+
+    def elastic(self, calls_per_s: float, now_us: int) -> Floats:
+        """The share of each box's time that longer trains would save, if it were called only so often."""
+        self._costs.catch_up()
+        return self._costs.elastic(calls_per_s, now_us)
 
     def read(
         self,

@@ -1,6 +1,10 @@
 """How the engine sees itself: what the load shedder is told some times a second.
 
 Everything here is a difference between two looks at counters that are kept anyway, so to look costs next to nothing.
+
+As long as there is little to do trains are short, and much of the time goes into calls. With more to do trains get
+longer, and the same tuples take less time. So the time that longer trains would save counts neither as work nor as
+being busy; else half a load would seem to be all that can be done.
 """
 
 from __future__ import annotations
@@ -9,39 +13,52 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from aurora.engine.enqueued import Enqueued
-from aurora.engine.live_statistics import Delivered, LiveStatistics
+from aurora.engine.live_statistics import Delivered, LiveStatistics, Part
 from aurora.engine.pace import Pace
 from aurora.engine.statistics import RunStatistics
 from aurora.model.typed import Consumer, Producer, TypedNetwork
 from aurora.shedding.load import BoxProfile
 from aurora.shedding.observation import Latency, Observation
 
+Floats = npt.NDArray[np.float64]
+
+_SERVING: tuple[Part, ...] = ("scheduler", "storage", "worker")
 _HALF_LIFE_S = 1.0
 """Of busy time, in which half of what is known of the capacity is forgotten."""
+CALLS_PER_S = 10.0
+"""Calls of a box need not be more frequent than this: a tenth of a second hurts nobody who can stand overload."""
 _COEFFICIENTS_US = 500_000
 """How often it is worked out anew what waiting tuples will cost."""
 
 
 class Look(NamedTuple):
-    """The counters at one time. ``busy_s`` is for how long boxes or what serves them have been at work, ``cost_s`` for
-    how long boxes and drops have.
+    """The counters at one time. ``busy_s`` is for how long boxes or what serves them have been at work, ``costs_s`` for
+    how long each box has, and ``drops_s`` for how long drops have. ``serving_s`` is what it took to serve the boxes.
     """
 
     now_us: int
     busy_s: float
-    cost_s: float
+    costs_s: Floats
+    drops_s: float
+    serving_s: float
     offered: Mapping[str, int]
     delivered: Mapping[str, Delivered]
 
 
 class Profiles(Mapping[str, BoxProfile]):
-    """The profiles of boxes that tuples have reached; each is only made when it is asked for."""
+    """The profiles of boxes that tuples have reached; each is only made when it is asked for.
 
-    def __init__(self, typed: TypedNetwork, measured: LiveStatistics) -> None:
+    ``elastic`` is the share of each box's time that longer trains would save.
+    """
+
+    def __init__(self, typed: TypedNetwork, measured: LiveStatistics, elastic: Floats) -> None:
         self._typed = typed
         self._measured = measured
-        self._costs_s = measured.tuple_costs_s()
+        self._costs_s = measured.tuple_costs_s() * (1 - elastic)
         self._selectivity = measured.selectivity.copy()
         self._known = {name: number for number, name in enumerate(typed.order) if not math.isnan(self._costs_s[number])}
 
@@ -88,9 +105,12 @@ class Observer:
     def look(self, now_us: int, busy_s: float) -> Look:
         """The counters as they are; whoever calls holds the lock of the statistics."""
         # To drop tuples is work too, which planners reckon with.
-        cost_s = math.fsum(box.cost_s for box in self._totals.boxes.values()) + self._measured.seconds("drops")
+        costs_s = np.array([self._totals.boxes[name].cost_s for name in self._typed.order])
+        drops_s = self._measured.seconds("drops")
+        serving_s = math.fsum(map(self._measured.seconds, _SERVING))
         busy_s = busy_s if self._pace is None else self._pace.busy_s()
-        return Look(now_us, busy_s, cost_s, self._queue.offered(), self._measured.delivered())
+        offered, delivered = self._queue.offered(), self._measured.delivered()
+        return Look(now_us, busy_s, costs_s, drops_s, serving_s, offered, delivered)
 
     def observe(self, look: Look, waiting: Mapping[Consumer, int]) -> Observation | None:
         """What has changed since the last look; None at the first. ``waiting`` are tuples that wait between boxes."""
@@ -100,8 +120,16 @@ class Observer:
             return None
         passed_s = (look.now_us - before.now_us) / 1e6
         busy_s = max(look.busy_s - before.busy_s, 0.0)
-        self._learn(look.cost_s - before.cost_s, busy_s)
-        profiles = Profiles(self._typed, self._measured)
+        elastic = self._elastic(look.now_us)
+        spent_s = look.costs_s - before.costs_s
+        saved_s = float(spent_s @ elastic)
+        done_s = float(spent_s.sum()) + look.drops_s - before.drops_s
+        if done_s > 0:
+            # To serve boxes is work for every call, too.
+            saved_s += (look.serving_s - before.serving_s) * min(saved_s / done_s, 1.0)
+        busy_s = max(busy_s - saved_s, 0.0)
+        self._learn(max(done_s - float(spent_s @ elastic), 0.0), busy_s)
+        profiles = Profiles(self._typed, self._measured, elastic)
         return Observation(
             now_us=look.now_us,
             offered_per_s={n: (count - before.offered.get(n, 0)) / passed_s for n, count in look.offered.items()},
@@ -112,6 +140,12 @@ class Observer:
             latency=_latencies(before.delivered, look.delivered),
             pressed=pressed,
         )
+
+    def _elastic(self, now_us: int) -> Floats:
+        """Where boxes run in steps it is these that cost something, which ``pace`` takes care of."""
+        if self._pace is not None:
+            return np.zeros(len(self._typed.order))
+        return self._measured.elastic(CALLS_PER_S, now_us)
 
     def _capacity(self) -> float:
         if self._pace is not None:

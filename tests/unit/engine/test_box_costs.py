@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aurora.engine.box_costs import ASSUMED, LEAST_KEPT, USUAL_COST_S, USUAL_OVERHEAD_S, BoxCosts
+from aurora.engine.box_costs import ASSUMED, DIFFER, LEAST_KEPT, USUAL_COST_S, USUAL_OVERHEAD_S, BoxCosts, Floats
 from aurora.qos.smoothing import RESOLUTION_US
 
 CALLS = st.lists(
@@ -61,6 +61,9 @@ def test_they_are_the_line_through_the_calls_that_are_remembered(
     # What the line says of all calls is what they took, ...
     told = costs.overhead_s[1] * w.sum() + costs.cost_s[1] * (w * n).sum()
     assert told == pytest.approx((w * s).sum(), rel=1e-6) or costs.cost_s[1] == 0
+    if not differ(w, n) and any(differ(np.ones(end), n[:end]) for end in range(2, len(n) + 1)):
+        # What a call costs is remembered from when trains differed.
+        return
     # ... and it is the line of least squares, as far as no call costs less than nothing or more than it took.
     rows = np.sqrt(np.append(w, ASSUMED))
     places = np.stack((np.ones(len(n) + 1), np.append(n, 0.0)), axis=1)
@@ -71,6 +74,31 @@ def test_they_are_the_line_through_the_calls_that_are_remembered(
         assert costs.overhead_s[1] == pytest.approx(level, rel=1e-4, abs=1e-9)
     else:
         assert costs.overhead_s[1] == 0 if level <= 0 else costs.overhead_s[1] >= s.min() * 0.999
+
+
+def differ(w: Floats, n: Floats) -> bool:
+    return bool(w.sum() * (w * n * n).sum() > (1 + DIFFER) * ((w * n).sum()) ** 2)
+
+
+def test_what_a_call_costs_is_remembered_when_trains_are_alike() -> None:
+    costs = BoxCosts(1, half_life_s=1.0)
+    for now_s, tuples in enumerate([100, 1_000, 100, 1_000] + [100] * 40):
+        costs.note(0, tuples, 0, 1e-3 + tuples * 2e-6, now_s * 1_000_000)
+    costs.catch_up()
+    assert costs.overhead_s[0] == pytest.approx(1e-3, rel=0.01)
+    assert costs.cost_s[0] == pytest.approx(2e-6, rel=0.05)
+
+
+def test_what_longer_trains_would_save() -> None:
+    costs = BoxCosts(2, half_life_s=1.0)
+    for call in range(1_000):
+        costs.note(0, 10 if call % 2 else 30, 0, 1e-3 + (10 if call % 2 else 30) * 1e-4, call * 10_000)
+    costs.catch_up()
+    share = costs.elastic(10.0, 10_000_000)
+    # A call takes 3 ms, of which 1 ms is overhead; there are 100 calls a second, and 10 would do.
+    assert share[0] == pytest.approx(1 / 3 * 0.9, rel=0.05)
+    assert share[1] == 0
+    assert costs.elastic(200.0, 10_000_000)[0] == 0
 
 
 def test_where_trains_differ_overhead_and_cost_are_told_apart() -> None:
