@@ -4,6 +4,9 @@ The share of the load that may stay is the usable capacity by what is asked for,
 it is gone in about a second. Where that share falls, it is followed at once: every moment of delay makes the backlog
 longer. Where it rises, it is followed slowly, and only when it has been higher for a while: to give back too early
 means to take away again. What to drop for a share is looked up in a road map.
+
+How busy the engine is with the drops in force tells more than any reckoning: where nothing waits and it has time left,
+as much more may stay as fills that time.
 """
 
 from __future__ import annotations
@@ -31,12 +34,18 @@ HORIZON_S = 1.0
 _AFLOAT_S = 0.1
 """So much may always wait: trains are on their way, and the headroom takes care of it."""
 
+_SEEN_S = 0.4
+"""So long drops must have been as they are before it counts how busy they leave the engine."""
+
+_FULL = 0.85
+"""Less of the time that may be used is no sign that there is more to be had: loads differ by themselves."""
+
 _MOST_FOR_IT = 3.0
 
 RAISE_PER_S = 0.5
 """By how much of the load the share may rise in a second."""
 
-_SETTLED_S = 1.0
+_SETTLED_S = 0.6
 """A share is raised to the least that was allowed in this time."""
 
 _LOWER_BY = 0.03
@@ -95,6 +104,8 @@ class Controller:
         self._reach = {name: reach(self._places, name, value) for name, value in self._value.items()}
         self._values = Values(self._value)
         self.directions = Directions(why="nothing is dropped")
+        self._since_us = 0
+        self._busy: list[float] = []
         self._share = 1.0
         self._step = 0
         self._lowered_us = 0
@@ -125,6 +136,7 @@ class Controller:
         step = self._roads.step(self._share)
         if step == self._step and not renewed:
             return None
+        self._look_anew(now_us)
         self._step = step
         return self._follow(self._roads.at(step), verdict.why)
 
@@ -136,7 +148,18 @@ class Controller:
         usable = self._headroom * seen.capacity
         # Some of what waits has passed the drops and will not get less. To make up for it, more of what comes must go.
         load = verdict.demand + backlog / HORIZON_S * min(max(1.0, verdict.demand / usable), _MOST_FOR_IT)
-        return min(1.0, usable / load) if load > 0 else 1.0
+        allowed = usable / load if load > 0 else 1.0
+        return min(1.0, max(allowed, self._by_time_left(seen, backlog)))
+
+    def _by_time_left(self, seen: Observation, backlog: float) -> float:
+        """The share that would keep the engine as busy as it may be, by how busy the present one does; 0 if unknown."""
+        self._busy.append(seen.busy)
+        if backlog > 0 or seen.now_us - self._since_us < _SEEN_S * 1e6 or len(self._busy) < 3:
+            return 0.0
+        busy = sum(self._busy) / len(self._busy)
+        if busy > _FULL * self._headroom:
+            return 0.0
+        return self._share * self._headroom / busy if busy > 0 else 1.0
 
     def _paced(self, now_us: int, passed_s: float, allowed: float) -> float:
         """The share to go to now."""
@@ -152,6 +175,11 @@ class Controller:
             return min(settled, self._share + RAISE_PER_S * passed_s)
         return self._share
 
+    def _look_anew(self, now_us: int) -> None:
+        """Drops change; how busy the engine was before says nothing of them."""
+        self._since_us = now_us
+        self._busy.clear()
+
     def _follow(self, stretch: Stretch, why: str) -> Directions | None:
         now, then = stretch.directions, self.directions
         self._values.dropped(stretch.gone)
@@ -165,6 +193,7 @@ class Controller:
         kept = round(share, 2)
         if kept == round(self.directions.kept, 2):
             return None
+        self._look_anew(seen.now_us)
         found = self._analysis(seen)
         made = Directions() if kept >= 1 else uniform(self._places, found, self._entrances, kept)
         return self._follow(Stretch(made, {}), verdict.why)
