@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding soak experiments clean
+.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding bench-converters bench-server brokers soak experiments clean
 
 help: ## show this list
 	@echo "Aurora. Targets:"
@@ -68,6 +68,15 @@ bench-statistics: install ## what it costs to measure, as a share of a live run
 
 bench-arrays: install ## array work in NumPy against Polars, the ground for how window kernels are written
 	$(BIN)/python -m benchmarks.array_work
+
+bench-converters: install ## converters against Polars, NumPy and pyarrow over the same bytes (BENCH_ARGS=--quick)
+	$(BIN)/python -m benchmarks.converters $(BENCH_ARGS)
+
+bench-server: install ## Flight against a bare echo, 200 producers, JSON lines over TCP (BENCH_ARGS=--quick)
+	$(BIN)/python -m benchmarks.server $(BENCH_ARGS)
+
+brokers: install ## install Mosquitto, PostgreSQL and Kafka for the tests of sources and sinks
+	$(BIN)/python -m tests.server.install_brokers
 
 bench-shedding: install ## what answers are worth under overload, by policy, locally and on Spark (EXPERIMENT_ARGS=--quick)
 	$(BIN)/python -m benchmarks.experiments --only shedding,shedding-spark $(EXPERIMENT_ARGS)

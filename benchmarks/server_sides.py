@@ -75,7 +75,7 @@ def serve_json(expected: int) -> None:
     """One network that JSON lines come to over TCP; says ``done`` whenever so many more tuples have come out."""
     schema = Schema.of(**TICKS)
     net = Network("json")
-    net.output("all", net.stream("ticks", **TICKS).filter("any", "volume >= 0"))
+    net.output("all", net.stream("ticks", schema=schema).filter("any", "volume >= 0"))
     halt, clock = Halt(), WallClock()
     with closing(socket.create_server(("127.0.0.1", 0))) as probe:
         port = probe.getsockname()[1]

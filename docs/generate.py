@@ -1,4 +1,4 @@
-"""Writes the pages and pictures that come from the code: boxes, expressions, metrics, problems, and networks.
+"""Writes the pages and pictures that come from the code: boxes, expressions, HTTP, metrics, problems, and networks.
 
     python -m docs.generate
 
@@ -13,6 +13,7 @@ from aurora.drawing import draw
 from aurora.model import load
 from docs.sources.box_pages import pages as box_pages
 from docs.sources.expression_page import page as expression_page
+from docs.sources.http_page import page as http_page
 from docs.sources.metric_page import page as metric_page
 from docs.sources.problem_page import page as problem_page
 
@@ -26,6 +27,7 @@ def pages() -> dict[Path, str]:
     return {
         **{REFERENCE / "boxes" / name: text for name, text in box_pages().items()},
         REFERENCE / "expressions.md": expression_page(),
+        REFERENCE / "http.md": http_page(),
         REFERENCE / "metrics.md": metric_page(),
         REFERENCE / "problems.md": problem_page(),
     }

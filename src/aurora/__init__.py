@@ -10,13 +10,14 @@ and run it.
 [('MSF', 60.0)]
 """
 
-import aurora.boxes  # noqa: F401  (puts the kinds of box on their list)
+import aurora.boxes
+import aurora.connectors.live.checks  # noqa: F401  (lets checks know formats)
 from aurora.boxes.python import python_box
 from aurora.boxes.spark import spark_box
+from aurora.client.client import connect
 from aurora.drawing import draw
 from aurora.engine.engine import Engine
 from aurora.engine.in_memory import RunResult, run
-from aurora.engine.statistics import RunStatistics
 from aurora.errors import (
     AuroraError,
     ExpressionError,
@@ -49,7 +50,6 @@ __all__ = [
     "Problem",
     "QoS",
     "RunResult",
-    "RunStatistics",
     "Schema",
     "StateError",
     "TypedNetwork",
@@ -57,6 +57,7 @@ __all__ = [
     "Window",
     "__version__",
     "check",
+    "connect",
     "draw",
     "function",
     "load",

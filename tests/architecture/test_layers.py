@@ -7,7 +7,8 @@ import pytest
 from tests.architecture.source import Module, modules
 
 LAYERS = [
-    {"cli", "server"},
+    {"cli"},
+    {"server"},
     {"engine", "client"},
     {"processors", "connectors", "drawing"},
     {"shedding", "optimizer", "scheduler"},

@@ -18,6 +18,7 @@ import yaml
 from aurora.cli.app import app
 from aurora.model.box import KINDS
 from aurora.model.check import check
+from aurora.model.connectors import SINKS, SOURCES
 from aurora.model.declare import parameters
 from docs.sources.problem_page import entries, example, found
 from tests.architecture.source import modules
@@ -96,8 +97,9 @@ def _unknown_parameters(part: object) -> str:
     kind = part.get("kind")
     if kind is None:
         return "".join(map(_unknown_parameters, part.values()))
-    unknown = sorted(part.keys() - {"kind", *parameters(KINDS[kind])})
-    return f"{kind} has no {unknown}" if unknown else ""
+    declarations: list[Any] = [registry[kind] for registry in (KINDS, SOURCES, SINKS) if kind in registry]
+    unknown = [sorted(part.keys() - {"kind", *parameters(declaration)}) for declaration in declarations]
+    return "" if [] in unknown else f"{kind} has no {unknown[0] if unknown else 'meaning'}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

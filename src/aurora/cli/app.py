@@ -11,6 +11,7 @@ import typer
 from aurora.cli.catalog import CatalogFile
 from aurora.cli.catalog import app as catalog_app
 from aurora.cli.failure import reported
+from aurora.cli.remote import COMMANDS
 
 app = typer.Typer(
     help="Aurora: a network of boxes and arrows over streams, kept on time by quality of service.",
@@ -20,6 +21,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(catalog_app, name="catalog")
+for command in COMMANDS:
+    app.command()(command)
 
 NetworkFile = Annotated[
     Path, typer.Argument(metavar="NETWORK", exists=True, dir_okay=False, help="The network document, YAML or JSON.")
@@ -294,3 +297,114 @@ def convert(
         quiet=quiet,
     )
     raise typer.Exit(reported(lambda: convert_bytes(request)))
+
+
+@app.command()
+def serve(
+    networks: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[NETWORK]...", exists=True, dir_okay=False, help="Network documents, YAML or JSON."),
+    ] = None,
+    catalog: Annotated[
+        Path | None,
+        typer.Option(
+            "--catalog",
+            "-c",
+            metavar="FILE",
+            envvar="AURORA_CATALOG",
+            help="Serve its networks too, and keep all there.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; other machines reach it only with a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="For HTTP; 0 takes a free one.")] = 8642,
+    flight_port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="For Arrow Flight; 0 takes a free one.")
+    ] = 8643,
+    no_flight: Annotated[bool, typer.Option("--no-flight", help="Serve HTTP only.")] = False,
+    token: Annotated[
+        str | None, typer.Option(metavar="TOKEN", envvar="AURORA_TOKEN", help="Who brings it may do everything.")
+    ] = None,
+    read_token: Annotated[
+        str | None, typer.Option(metavar="TOKEN", envvar="AURORA_READ_TOKEN", help="Who brings it may look only.")
+    ] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="A certificate, as PEM.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Its key, as PEM.")
+    ] = None,
+    processor: Annotated[
+        str, typer.Option(metavar="spark|local", envvar="AURORA_PROCESSOR", help="What runs the boxes, as for run.")
+    ] = "spark",
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", envvar="AURORA_MASTER", help="Any Spark master, as for run.")
+    ] = None,
+    clock: Annotated[
+        str, typer.Option(metavar="wall|COLUMN", help="What drives time: the wall clock or a column of the inputs.")
+    ] = "wall",
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="NAME", help="How the next boxes are chosen on the local processor.")
+    ] = None,
+    workers: Annotated[int, typer.Option(metavar="N", min=1, help="Threads that run boxes, per network.")] = 1,
+    headroom: Annotated[
+        float, typer.Option(metavar="SHARE", help="The share of their time that boxes should take for long.")
+    ] = 0.9,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="How much memory waiting tuples may take, per network.")
+    ] = None,
+    disk: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="And how much disk beyond that, per network.")
+    ] = None,
+    when_full: Annotated[
+        str, typer.Option(metavar="block|reject|shed", help="What happens to tuples for which there is no room.")
+    ] = "block",
+    shedding: Annotated[
+        str,
+        typer.Option(metavar="MODE", help="What is dropped under overload: auto, random, semantic, uniform or off."),
+    ] = "auto",
+    state: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep state here; the next server goes on where this one ended.")
+    ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", exists=True, file_okay=False, help="Where networks of clients may use files."),
+    ] = None,
+    max_body: Annotated[
+        str, typer.Option(metavar="SIZE", help="The largest request that is taken over HTTP.")
+    ] = "32MiB",
+    functions: Functions = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log errors only.")] = False,
+) -> None:
+    """Serve networks over HTTP, WebSocket and Arrow Flight, until Ctrl-C or SIGTERM."""
+    from aurora.cli.serve import Request
+    from aurora.cli.serve import serve as serve_networks
+
+    request = Request(
+        networks=tuple(networks or ()),
+        catalog=catalog,
+        host=host,
+        port=port,
+        flight_port=None if no_flight else flight_port,
+        token=token,
+        read_token=read_token,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        processor=processor,
+        master=master,
+        clock=clock,
+        scheduler=scheduler,
+        workers=workers,
+        headroom=headroom,
+        memory=memory,
+        disk=disk,
+        when_full=when_full,
+        shedding=shedding,
+        state=state,
+        files=files,
+        max_body=max_body,
+        functions=tuple(functions or ()),
+        quiet=quiet,
+    )
+    raise typer.Exit(reported(lambda: serve_networks(request)))

@@ -17,6 +17,8 @@ from aurora.storage.manager import StorageManager
 from aurora.storage.queues import Waiting
 
 _ALL = 2**62
+_MOVED = 1_000_000
+"""Tuples that are moved at a time."""
 
 
 class Own(NamedTuple):
@@ -98,6 +100,19 @@ class ArcQueues:
         """The number of a tuple that waits; of the last in the own queue where that is shorter."""
         own = self._storage.number_at(Own(*reader), place) if reader in self._apart else None
         return self._storage.number_at(reader, place) if own is None else own
+
+    def take_over(self, old: ArcQueues, kept: Mapping[str, str]) -> None:
+        """What waits for boxes that go on, by their new names the old ones, waits here from now on."""
+        for box, was in kept.items():
+            for port, arc in enumerate(self._typed.inputs[box]):
+                reader = Consumer(box, port)
+                sharing = len(self._typed.consumers(arc)) > 1
+                if self._typed.arcs[arc].static:
+                    continue
+                while (train := old.take(Consumer(was, port), _MOVED)) is not None:
+                    self._put_back(_own_arc(arc, reader) if sharing else arc, train)
+                    if sharing:
+                        self._apart.add(reader)
 
     # Drops
 

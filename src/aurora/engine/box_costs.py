@@ -141,6 +141,7 @@ class BoxCosts:
             (self._at_us, old._at_us),
             (self._least_s, old._least_s),
             (self._fitted_s, old._fitted_s),
+            (self._remembered_s, old._remembered_s),
         )
         for mine, its in pairs:
             mine[here] = its[there]

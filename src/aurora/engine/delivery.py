@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +13,11 @@ import polars as pl
 from aurora.clock import Clock
 from aurora.connectors.source import Sink
 from aurora.model.train import ARRIVAL, CLOCK, Ints, Train
+from aurora.model.typed import Producer
 from aurora.processors.poison import REJECTED, RejectedTuple
+
+_LOG = logging.getLogger("aurora")
+Tap = Callable[[pl.DataFrame], None]
 
 
 def rejected_by(box: str) -> str:
@@ -43,10 +48,36 @@ class Delivery:
         self._column_clock = column_clock
         self.lock = threading.Lock()
         """Whoever notes or reads statistics holds it."""
+        self.taps: dict[Producer, tuple[Tap, ...]] = {}
+        """Who looks at arcs, inside the network too. Mostly nobody does, and then nothing is shown."""
 
     def watch(self, watcher: Watcher) -> None:
         """One more wants to know."""
         self._watchers.append(watcher)
+
+    def take_over(self, old: Delivery, arcs: Mapping[Producer, Producer]) -> None:
+        """Who looked at arcs that are still there, by what they are now, looks on."""
+        self.taps = {arc: old.taps[was] for arc, was in arcs.items() if was in old.taps}
+
+    def tap(self, arc: Producer, tap: Tap) -> None:
+        """``tap`` gets the tuples of an arc from now on."""
+        self.taps = {**self.taps, arc: (*self.taps.get(arc, ()), tap)}
+
+    def untap(self, arc: Producer, tap: Tap) -> None:
+        left = tuple(other for other in self.taps.get(arc, ()) if other is not tap)
+        others = {other: taps for other, taps in self.taps.items() if other != arc}
+        self.taps = {**others, arc: left} if left else others
+
+    def show(self, trains: Mapping[Producer, Train]) -> None:
+        """What was put on arcs, for those who look at them."""
+        for arc, taps in self.taps.items():
+            for tap in taps if arc in trains else ():
+                try:
+                    tap(trains[arc].visible)
+                except Exception:
+                    # One who looks on must not stop what it looks at.
+                    self.untap(arc, tap)
+                    _LOG.exception("somebody who looked at the arc %s failed, and is shown nothing more", arc)
 
     def deliver(self, output: str, train: Train) -> None:
         now_us = self._wall.now_us()

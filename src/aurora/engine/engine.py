@@ -6,6 +6,7 @@ A thread of the engine's own takes what is enqueued, lets the scheduler choose w
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,26 +17,30 @@ import polars as pl
 
 from aurora.clock import Clock, WallClock
 from aurora.connectors.block_log import BlockLogSink
-from aurora.connectors.block_rows import BlockRows
 from aurora.connectors.frames import Table, table_frame
-from aurora.connectors.source import Sink
-from aurora.engine.delivery import rejected_by
+from aurora.engine import taps
+from aurora.engine.changing import change
 from aurora.engine.enqueued import Enqueued
+from aurora.engine.entities import entities
 from aurora.engine.loop import Loop
 from aurora.engine.metrics import Statistics
+from aurora.engine.modified import Modified
+from aurora.engine.modify import Plan, own_copy
+from aurora.engine.naming import unknown
 from aurora.engine.outlets import UNPUBLISHED, AsyncOutlet, Callback, Outlet
-from aurora.engine.recovery import Committed
+from aurora.engine.outputs import Outputs
+from aurora.engine.recovery import Committed, Recovery
 from aurora.engine.room import DEFAULT_DISK, DEFAULT_MEMORY, Room, WhenFull
 from aurora.engine.run import Run
 from aurora.engine.scheduled import make_flow
-from aurora.engine.shedder import make_shedder
+from aurora.engine.shedder import ShedderMaker, make_shedder
+from aurora.engine.taker import Taker
 from aurora.engine.workplace import DEFAULT_MASTER, ProcessorName, Workplace, identity
-from aurora.errors import InputError, StateError, did_you_mean
+from aurora.errors import InputError, StateError
 from aurora.model.check import typecheck
 from aurora.model.network import Network
-from aurora.model.schema import Schema
-from aurora.model.typed import TypedNetwork
-from aurora.processors.poison import REJECTED, runs_user_code
+from aurora.model.typed import Producer, TypedNetwork
+from aurora.processors.plan import Processor
 from aurora.scheduler.settings import SchedulerSettings
 from aurora.shedding.observation import Mode
 
@@ -118,8 +123,8 @@ class Engine:
         if not 0 < headroom <= 1:
             raise InputError(f"headroom is {headroom}; give the share of the workers' time that boxes may take, 0 to 1")
         self._capacity = workers * headroom
-        self._network = network
-        self._typed = typecheck(network)
+        self._network = own_copy(network)
+        self._typed = typecheck(self._network)
         self._clock = clock
         self._train = train
         self._wall = wall or WallClock()
@@ -128,18 +133,24 @@ class Engine:
         self._workplace = Workplace(processor, master=master, state=self._state, ui=ui, say=say or _tell)
         self._room = Room(memory, disk, when_full, list(network.streams))
         self._flow = make_flow(processor, scheduler, workers, self._room, train)
-        self._shedder = make_shedder(self._typed, shedding, headroom, self._room.pressed)
+        self._shedding = (shedding, headroom)
+        self._shedder = self._make_shedder()
         self._local = processor == "local"
         self._tick_s = _TICK_S[processor]
         self._paused = paused
-        self._schemas = self._output_schemas()
-        self._outlets = {name: Outlet(name) for name in self._schemas}
-        self._sinks: dict[str, Sink] = {**self._outlets}
-        self._streams: list[AsyncOutlet] = []
+        self._outputs = Outputs(self._typed)
         self._queue: Enqueued | None = None
         self._running: Run | None = None
         self._loop: Loop | None = None
         self._committed: Committed | None = None
+        self._recovery: Recovery | None = None
+        self._options = {"clock": clock, "live": True}
+        self._changing = threading.RLock()
+        """Held by whoever modifies the network, or shuts the engine down."""
+        self._stopping = False
+        self._unbarred = threading.Event()
+        """While it is not set, streams may be barred that end or change."""
+        self._unbarred.set()
         self._feeds: dict[str, Feed] = {}
         self._stack = ExitStack()
         self._stage: Stage = "new"
@@ -154,33 +165,18 @@ class Engine:
             raise StateError("the engine has been started before; make another one")
         self._stack.callback(self._workplace.close)
         try:
-            options = {"clock": self._clock, "live": True}
-            recovery = self._workplace.recovery(identity(self._network, options))
-            known = None if recovery is None else recovery.peek()
+            self._recovery = self._workplace.recovery(identity(self._network, self._options))
+            known = None if self._recovery is None else self._recovery.peek()
             processor = self._workplace.processor(self._typed, self._statics, known)
             self._stack.callback(processor.close)
-            resumed = None if recovery is None else recovery.resume(processor)
+            resumed = None if self._recovery is None else self._recovery.resume(processor)
             schemas = {name: self._typed.arcs[name].schema for name in self._network.streams}
             at = {} if resumed is None else {"clock": resumed.position.clock}
             self._queue = Enqueued(schemas, self._wall, self._clock, **at)
             self._committed = resumed
             self._ended = resumed is not None and resumed.stage != "running"
-            self._running = Run(
-                self._typed,
-                self._queue,
-                self._sinks,
-                statics=self._statics,
-                train=self._train,
-                clock=self._clock,
-                wall=self._wall,
-                processor=processor,
-                recovery=recovery,
-                resumed=resumed,
-                flow=self._flow,
-                capacity=self._capacity,
-                shedder=self._shedder,
-            )
-            self._stack.callback(self._running.close)
+            self._running = self._make_run(self._typed, processor, resumed)
+            self._stack.callback(lambda: None if self._running is None else self._running.close())
             self._stage = "running"
         except BaseException as error:
             self._stage, self._why = "stopped", f"it did not start: {error}"
@@ -194,23 +190,26 @@ class Engine:
 
         What came out can still be dequeued. Open windows are left open; ``flush`` closes them.
         """
-        if self._running is None or self._loop is None or self._stage == "stopped":
+        if self._running is None or self._loop is None:
             return
-        self._loop.stop()
+        self._stopping = True
+        with self._unchanging():
+            if self._stage != "stopped":
+                self._shut_down(self._loop, self._running, drain=drain)
+
+    def _shut_down(self, loop: Loop, running: Run, *, drain: bool) -> None:
+        loop.stop()
         try:
             if self._stage == "running":
                 with self._failing():
                     if drain:
-                        self._running.drain()
-                    self._running.commit()
+                        running.drain()
+                    running.commit()
         finally:
             self._queued.clear()
             for feed in self._feeds.values():
                 feed.stop()
-            for stream in self._streams:
-                stream.end()
-            for sink in self._sinks.values():
-                sink.close()
+            self._outputs.close()
             if self._stage == "running":
                 self._why = "it has been shut down"
             self._stage = "stopped"
@@ -237,8 +236,7 @@ class Engine:
 
     def step(self) -> bool:
         """Takes what is enqueued and runs the next superbox. If there is none it lets time pass, and gives False."""
-        running = self._check_started()
-        with self._exclusive():
+        with self._exclusive() as running:
             if running.turn():
                 return True
             running.tick()
@@ -248,18 +246,23 @@ class Engine:
 
     def enqueue(self, stream: str, table: Table) -> None:
         """Adds tuples to an input. Where there is no room for them, what was chosen as ``when_full`` happens."""
-        self._check_stream(stream)
-        running = self._check_open()
-        try:
-            frame = table_frame(table, self._typed.arcs[stream].schema)
-        except InputError as error:
-            raise InputError(f"cannot enqueue to {stream}: {error}") from error
-        self._queued.note_offer(stream, frame.height)
-        running.look()
-        if not self._room.admit(stream, frame, self._used, self._wait_for_room):
-            running.shed(stream, frame.height)
-            return
-        self._queued.put(stream, frame)
+        while True:
+            self._check_open()
+            version = self._queued.version
+            self._check_stream(stream)
+            try:
+                frame = table_frame(table, self._typed.arcs[stream].schema)
+            except InputError as error:
+                raise InputError(f"cannot enqueue to {stream}: {error}") from error
+            self._queued.note_offer(stream, frame.height)
+            running = self._check_open()
+            running.look()
+            if not self._room.admit(stream, frame, self._used, self._wait_for_room):
+                running.shed(stream, frame.height)
+                return
+            if self._queued.put(stream, frame, version):
+                break
+            self._wait_for_change(stream)
         if self._local and frame.height <= _FEW:
             self._looping.bring()
         else:
@@ -271,7 +274,7 @@ class Engine:
         A train is shown as a frame of the output's columns. What comes out on other outputs waits there. The output
         ``BOX.rejected`` has the tuples on which the operator's code failed in a box.
         """
-        return self._dequeued(self._check_output(output))
+        return self._dequeued(self._outputs.outlet(output))
 
     def _dequeued(self, outlet: Outlet) -> Iterator[pl.DataFrame]:
         if self._stage == "running":
@@ -282,22 +285,38 @@ class Engine:
             self._check_loop()
         yield from outlet
 
-    def subscribe(self, output: str, callback: Callback) -> None:
+    def subscribe(self, output: str, callback: Callback, ended: Callable[[], None] | None = None) -> None:
         """Calls ``callback`` with every train of an output as it comes out, in the thread that ran the boxes.
 
-        What waits comes first. A callback that fails is logged, and called no more.
+        What waits comes first. A callback that fails is logged, and called no more. ``ended`` is called when nothing
+        more will come: the engine is shut down, or the output was removed or has other columns.
         """
-        outlet = self._check_output(output)
+        outlet = self._outputs.outlet(output)
         with self._exclusive():
-            outlet.subscribe(callback)
+            outlet.subscribe(callback, ended)
+
+    def tap(self, arc: str, callback: Callback) -> None:
+        """Calls ``callback`` with what is put on any arc from now on, in the thread that ran the boxes; see ``untap``.
+
+        On Spark what is inside a segment stays where its boxes run, and only arcs that leave one can be looked at. One
+        that is there after ``modify`` is looked at on.
+        """
+        producer = self._check_arc(arc)
+        taps.check(self._check_started(), self._typed, producer)
+        with self._exclusive() as running:
+            taps.tap(running, producer, callback)
+
+    def untap(self, arc: str, callback: Callback) -> None:
+        """The callback is called no more."""
+        if self._running is not None:
+            taps.untap(self._running, self._check_arc(arc), callback)
 
     async def stream(self, output: str) -> AsyncIterator[pl.DataFrame]:
         """The trains of an output as they come out, until the engine is shut down."""
-        outlet = self._check_output(output)
+        outlet = self._outputs.outlet(output)
         handed = AsyncOutlet()
         with self._exclusive():
-            outlet.subscribe(handed)
-            self._streams.append(handed)
+            outlet.subscribe(handed, handed.end)
         try:
             async for frame in handed.frames():
                 yield frame
@@ -306,14 +325,14 @@ class Engine:
 
     def drain(self) -> None:
         """Takes what is enqueued, and comes back when it has gone through all boxes."""
-        running = self._check_started()
-        with self._exclusive():
+        self._check_started()
+        with self._unchanging(), self._exclusive() as running:
             running.drain()
 
     def flush(self) -> None:
         """Ends the input: takes what is enqueued, closes open windows, and empties sort buffers."""
-        running = self._check_started()
-        with self._exclusive():
+        self._check_started()
+        with self._unchanging(), self._exclusive() as running:
             running.drain()
             running.flush()
             self._ended = True
@@ -323,17 +342,13 @@ class Engine:
 
         A log that is there already is continued.
         """
-        outlet = self._check_output(output)
+        schema = self._outputs.published_schema(output)
         self._check_started()
-        schema = self._schemas[output]
         known = UNPUBLISHED if self._committed is None else self._committed.outputs.get(output, UNPUBLISHED)
         sink = BlockLogSink(str(address), schema, resume=None if known == UNPUBLISHED else known)
         self._stack.callback(sink.close)
         with self._exclusive():
-            for train in outlet:
-                sink.write(train)
-            self._sinks[output] = sink
-            del self._outlets[output]
+            self._outputs.publish(output, sink)
 
     def feed(self, stream: str, frame: Any, *, checkpoint: str | Path | None = None) -> Feed:
         """Lets a streaming DataFrame of ``session`` feed an input; its handle takes what there is when it is told to.
@@ -342,7 +357,7 @@ class Engine:
         and without that it is forgotten at shutdown.
         """
         self._check_stream(stream)
-        running = self._check_open()
+        self._check_open()
         self._workplace.session  # noqa: B018  (it says what is wrong where there is none)
         from aurora.connectors.spark_feed import Feed
 
@@ -350,10 +365,26 @@ class Engine:
             raise InputError(f"{stream} is fed already; one DataFrame feeds a stream: union them, or use two streams")
         if checkpoint is None and self._state is not None:
             checkpoint = f"{self._state.rstrip('/')}/feeds/{stream}"
-        taker = _Taker(self, running, stream)
         place = None if checkpoint is None else str(checkpoint)
-        self._feeds[stream] = Feed(stream, frame, self._typed.arcs[stream].schema, taker, place)
+        self._feeds[stream] = Feed(stream, frame, self._typed.arcs[stream].schema, Taker(self, stream), place)
         return self._feeds[stream]
+
+    def modify(self, network: Network, *, statics: Mapping[str, Table] | None = None) -> Modified:
+        """Puts another network in the place of the one that runs, all of it or nothing; what changed by that.
+
+        NetworkError with all reasons if it cannot be. Boxes that do the same on the same streams go on with their
+        state; others start anew. What was enqueued before goes through the old network: boxes that end or change take
+        it first, for which streams that bring them tuples are held. All else goes on. What waits at an output that is
+        removed can still be dequeued. ``statics`` has tables for new dangling connection points, or new ones.
+
+        With ``state`` the change is committed: an engine that is started again needs the new network.
+        """
+        self._check_open()
+        if self._looping.runs_here:
+            raise StateError("a callback cannot modify the network whose boxes wait for it; do it in another thread")
+        with self._unchanging():
+            self._check_open()
+            return change(self, network, statics or {})
 
     # What it knows
 
@@ -361,6 +392,14 @@ class Engine:
     def session(self) -> Any:
         """The SparkSession on which the boxes run."""
         return self._workplace.session
+
+    @property
+    def failure(self) -> str:
+        """Why it runs no more; empty while it does, and before it was started."""
+        if self._why:
+            return self._why
+        error = None if self._loop is None else self._loop.error
+        return "" if error is None else f"it failed: {error}"
 
     def stats(self) -> Statistics:
         """What every input, box, arc and output has done so far, and does lately."""
@@ -377,14 +416,47 @@ class Engine:
         """The network with the type of every arc."""
         return self._typed
 
+    def entities(self) -> list[dict[str, Any]]:
+        """Every stream, box, output, superbox and so on, with kind, description, tags, and the columns of its arcs."""
+        return entities(self._typed)
+
     def describe(self) -> dict[str, Any]:
         """The network's document, how many tuples wait at each stream and output, and what is dropped just now."""
         queued = {name: 0 if self._queue is None else self._queue.waiting(name) for name in self._network.streams}
-        waiting = {name: len(outlet) for name, outlet in self._outlets.items()}
+        waiting = self._outputs.waiting()
         drops = [] if self._running is None else self._running.drops
         return {"network": self._network.to_document(), "queued": queued, "waiting": waiting, "drops": drops}
 
     # Inside
+
+    def _make_shedder(self) -> ShedderMaker | None:
+        mode, headroom = self._shedding
+        return make_shedder(self._typed, mode, headroom, self._room.pressed, self._statics)
+
+    def _make_run(self, typed: TypedNetwork, processor: Processor, resumed: Committed | None) -> Run:
+        return Run(
+            typed,
+            self._queued,
+            self._outputs.sinks,
+            statics=self._statics,
+            train=self._train,
+            clock=self._clock,
+            wall=self._wall,
+            processor=processor,
+            recovery=self._recovery,
+            resumed=resumed,
+            flow=self._flow,
+            capacity=self._capacity,
+            shedder=self._shedder,
+        )
+
+    def _go_on(self, typed: TypedNetwork, processor: Processor, old: Run, resumed: Committed, plan: Plan) -> None:
+        """Another run takes over from one that was halted."""
+        self._shedder = self._make_shedder()
+        self._running = self._make_run(typed, processor, resumed)
+        self._running.take_over(old, plan.kept, plan.same_arcs())
+        taps.follow(self._running)
+        self._looping.follow(self._running)
 
     @property
     def _queued(self) -> Enqueued:
@@ -404,7 +476,14 @@ class Engine:
         return max(self._tick_s, _LOOK_S) if self._running.sheds else None
 
     def _used(self) -> int:
-        return self._queued.bytes + sum(outlet.bytes for outlet in list(self._outlets.values()))
+        return self._queued.bytes + self._outputs.bytes
+
+    def _wait_for_change(self, stream: str) -> None:
+        """Waits while the stream ends or changes."""
+        if self._looping.runs_here:
+            raise StateError(f"the network is being modified, and {stream} with it; enqueue when that is done")
+        while not self._unbarred.wait(0.1):
+            self._check_open()
 
     def _wait_for_room(self) -> None:
         self._check_loop()
@@ -415,14 +494,24 @@ class Engine:
         self._looping.wait_for_change(0.1)
 
     @contextmanager
-    def _exclusive(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[Run]:
         """Whoever is inside may run boxes, and nobody else does."""
-        self._check_loop()
+        self._check_started()
         with self._looping.exclusive():
-            self._check_started()
+            running = self._check_started()
             with self._failing():
-                yield
+                yield running
         self._looping.wake()
+
+    @contextmanager
+    def _unchanging(self) -> Iterator[None]:
+        """Whoever is inside need not fear that the network is modified, or else is a callback of one that waits."""
+        mine = self._changing.acquire(blocking=not self._looping.runs_here)
+        try:
+            yield
+        finally:
+            if mine:
+                self._changing.release()
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
@@ -457,59 +546,21 @@ class Engine:
 
     def _check_stream(self, name: str) -> None:
         if name not in self._network.streams:
-            raise InputError(_unknown("stream", name, list(self._network.streams)))
+            raise InputError(unknown("stream", name, list(self._network.streams)))
 
-    def _check_output(self, name: str) -> Outlet:
-        if name not in self._schemas:
-            raise InputError(_unknown("output", name, list(self._schemas)))
-        if name not in self._outlets:
-            raise InputError(f"the output {name} is published, and its tuples go to the log; read them there")
-        return self._outlets[name]
-
-    def _output_schemas(self) -> dict[str, Schema]:
-        schemas = {name: self._typed.arcs[producer].schema for name, producer in self._typed.outputs.items()}
-        users = [name for name, box in self._network.boxes.items() if runs_user_code(box)]
-        return schemas | {rejected_by(name): REJECTED for name in users}
+    def _check_arc(self, arc: str) -> Producer:
+        if arc not in self._typed.arcs:
+            raise InputError(unknown("arc", arc, list(self._typed.arcs)))
+        return self._typed.arcs.producer(arc)
 
     def _static_tables(self, tables: Mapping[str, Table]) -> dict[str, pl.DataFrame]:
         points = [name for name, point in self._network.connection_points.items() if point.dangling]
         for name in tables:
             if name not in points:
-                raise InputError(_unknown("static connection point", name, points))
+                raise InputError(unknown("static connection point", name, points))
         return {name: table_frame(table, self._typed.arcs[name].schema) for name, table in tables.items()}
-
-
-class _Taker:
-    """Takes the batches of a feed into an engine. Where there is state, a batch is run and committed at once."""
-
-    def __init__(self, engine: Engine, running: Run, stream: str) -> None:
-        self._engine = engine
-        self._running = running
-        self._stream = stream
-        self._blocks = engine._workplace.blocks
-
-    def taken(self, query: str) -> int:
-        return self._running.last_batch(self._stream, query)
-
-    def folders(self) -> tuple[str, ...]:
-        return self._blocks.folders()
-
-    def take(self, query: str, batch: int, rows: BlockRows | None) -> None:
-        with self._engine._exclusive(), self._running.batch(self._stream, query, batch):
-            if rows is not None:
-                blocks = rows.blocks
-                self._blocks.note(blocks)
-                self._engine._queued.note_offer(self._stream, len(rows))
-                self._engine._queued.put_rows(self._stream, rows, len(rows), lambda: self._blocks.release(blocks))
-            if self._engine._state is not None:
-                self._running.drain()
 
 
 def _tell(line: str) -> None:
     if sys.stderr.isatty():
         print(line, file=sys.stderr)
-
-
-def _unknown(what: str, name: str, legal: list[str]) -> str:
-    hint = did_you_mean(name, legal)
-    return f"the network has no {what} {name!r}; it has {', '.join(legal) or 'none'}" + (f"; {hint}" if hint else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -67,15 +67,29 @@ class Enqueued:
         self._offered = dict.fromkeys(schemas, 0)
         self._lock = threading.Lock()
         self.bytes = 0
+        self._barred: frozenset[str] = frozenset()
+        self._held: frozenset[str] = frozenset()
+        self._aside: deque[_Entry] = deque()
+        """What came for held streams."""
+        self._taken_clock = clock
+        self.version = 0
+        """How often the streams have changed."""
 
-    def put(self, name: str, frame: pl.DataFrame) -> None:
-        """Adds a table of exactly the stream's columns."""
+    def put(self, name: str, frame: pl.DataFrame, version: int | None = None) -> bool:
+        """Adds a table of exactly the columns that the stream had in a ``version``, if one is given.
+
+        False if that is not the present one, or if the stream is barred: it may have other columns soon.
+        """
         if frame.height:
             times = None if self._column is None else frame.get_column(self._column)
             with self._lock:
-                self._entries.append(_Entry(name, frame, self._clocks(times, frame.height)))
+                if name in self._barred or version not in (None, self.version):
+                    return False
+                entries = self._aside if name in self._held else self._entries
+                entries.append(_Entry(name, frame, self._clocks(times, frame.height)))
                 self._counts[name] += frame.height
                 self.bytes += int(frame.estimated_size())
+        return True
 
     def put_rows(self, name: str, file: ReadableColumns, rows: int, taken: Callable[[], None]) -> None:
         """Adds rows that whoever runs the boxes reads; ``taken`` is called when nobody needs them any more."""
@@ -90,17 +104,58 @@ class Enqueued:
         self._clock = int(clocks[-1])
         return clocks
 
+    # The network changes
+
+    def bar(self, names: Collection[str]) -> int:
+        """From now on nothing is put to these streams. Gives how many tuples wait at this moment."""
+        with self._lock:
+            self._barred = frozenset(names)
+            return sum(len(entry.clocks) for entry in self._entries)
+
+    def hold(self, names: Collection[str]) -> None:
+        """What waits for these streams, and what comes for them, stays until ``release``; others may overtake it.
+
+        The clock of what has been overtaken moves on with those that did. Where the clock is a column's, and tells how
+        late tuples are, nothing may overtake: then all streams are held.
+        """
+        with self._lock:
+            self._held = frozenset(names if self._column is None else self.schemas)
+            self._aside.extend(entry for entry in self._entries if entry.name in self._held)
+            self._entries = deque(entry for entry in self._entries if entry.name not in self._held)
+
+    def release(self) -> None:
+        """Nothing is held or barred any more."""
+        with self._lock:
+            clock = self._taken_clock
+            entries = sorted([*self._aside, *self._entries], key=lambda entry: int(entry.clocks[0]))
+            self._entries.clear()
+            self._aside.clear()
+            for entry in entries:
+                if int(entry.clocks[0]) < clock:
+                    entry = replace(entry, clocks=np.maximum(entry.clocks, clock))
+                clock = int(entry.clocks[-1])
+                self._entries.append(entry)
+            self._held = self._barred = frozenset()
+
+    def follow(self, schemas: Mapping[str, Schema]) -> None:
+        """From now on these are the streams. Of those that are no more nothing waits."""
+        with self._lock:
+            self.schemas = schemas
+            self.version += 1
+            self._counts = {name: self._counts.get(name, 0) for name in schemas}
+            self._offered = {name: self._offered.get(name, 0) for name in schemas}
+
     def tick_us(self) -> int | None:
         """The wall's time, if nothing waits; what is enqueued later does not come before it."""
         with self._lock:
-            if self._entries:
+            if self._entries or self._aside:
                 return None
             self._clock = max(self._clock, self._wall.now_us())
             return self._clock
 
     def waiting(self, name: str) -> int:
         """How many tuples of a stream have not been taken."""
-        return self._counts[name]
+        return self._counts.get(name, 0)
 
     def counts(self) -> dict[str, int]:
         """How many tuples of every stream have not been taken."""
@@ -114,7 +169,8 @@ class Enqueued:
     def note_offer(self, name: str, tuples: int) -> None:
         """Somebody wants to put tuples in, whether or not there is room for them."""
         with self._lock:
-            self._offered[name] += tuples
+            if name in self._offered:
+                self._offered[name] += tuples
 
     def offered(self) -> dict[str, int]:
         """How many tuples of every stream there were such offers of, all in all."""
@@ -124,8 +180,9 @@ class Enqueued:
     def clear(self) -> None:
         """Forgets what waits."""
         with self._lock:
-            forgotten = list(self._entries)
+            forgotten = [*self._entries, *self._aside]
             self._entries.clear()
+            self._aside.clear()
             self._counts = dict.fromkeys(self._counts, 0)
             self.bytes = 0
         for entry in forgotten:
@@ -163,7 +220,9 @@ class Enqueued:
                 self.bytes -= 0 if isinstance(head.rows, Rows) else int(head.rows.estimated_size())
                 if apart:
                     break
-            if not self._entries:
+            if found:
+                self._taken_clock = int(found[-1].clocks[-1])
+            if not self._entries and not self._aside:
                 self.bytes = 0
         return found
 

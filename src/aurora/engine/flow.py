@@ -82,6 +82,15 @@ class Flow(Protocol):
     def waiting(self) -> dict[Consumer, int]:
         """How many tuples wait before each reader before which some do."""
 
+    def settle(self, boxes: Collection[str], seconds: float) -> bool:
+        """Runs these boxes, for about so long, on what has entered; whether they have taken all of it."""
+
+    def halt(self) -> None:
+        """Comes back when nothing runs, and nothing will: the flow is taken over by another."""
+
+    def take_over(self, old: Flow, kept: Mapping[str, str]) -> None:
+        """What waits in a flow that was halted goes on here, for the boxes in ``kept``: by new names the old ones."""
+
     def close(self) -> None: ...
 
 
@@ -94,6 +103,9 @@ def run_whole(parts: Parts, processor: Processor, trains: Given, progress: Progr
         if drops:
             note_shed(parts, result.shed, result.sieve_s)
     parts.delivery.reject(result.rejected)
+    if parts.delivery.taps:
+        entered = {arc: train for arc, train in trains.items() if isinstance(train, Train)}
+        parts.delivery.show({**entered, **result.trains})
     for name, producer in parts.typed.outputs.items():
         train = result.trains.get(producer)
         if train is not None:
@@ -190,6 +202,16 @@ class AtOnce:
         left = max(0.0, 1 - (time.perf_counter() - began_s) / expected_s) if expected_s else 1.0
         consumers = self._parts.typed.consumers
         return {reader: int(left * count) for arc, count in tuples.items() for reader in consumers(arc)}
+
+    def settle(self, boxes: Collection[str], seconds: float) -> bool:
+        return True
+
+    def halt(self) -> None:
+        """Nothing runs between steps."""
+
+    def take_over(self, old: Flow, kept: Mapping[str, str]) -> None:
+        assert isinstance(old, AtOnce)
+        self.pace, self._tuple_s = old.pace, old._tuple_s
 
     def close(self) -> None:
         """Nothing is open."""

@@ -5,7 +5,9 @@ does not build on the records before it. The last few are kept: if the newest tu
 states it names are, the run goes on from the one before.
 
 The file ``identity`` says what the folder belongs to (network, options that change results), so that a run never goes
-on from the state of a different one. ``attempts/000000000003`` says by its name how often a run has been begun on the
+on from the state of a different one. When a network is changed while it runs, so does that file; the commit that comes
+first has the new fingerprint as well, and it is the newest commit's that counts. The network itself is then in the file
+``network.json``. ``attempts/000000000003`` says by its name how often a run has been begun on the
 folder, so that what the attempts write can be kept apart.
 """
 
@@ -27,12 +29,16 @@ FORMAT = 1
 
 _IDENTITY = "identity"
 _LOCK = "lock"
+_NETWORK = "network.json"
 _JOURNAL = "journal"
 _ATTEMPTS = "attempts"
 _NUMBERED = re.compile(r"[a-z]+/(\d{12,})")
 _SHOWN = 80
 _SHOWN_DIFFERENCES = 5
 _ABSENT = object()
+_FINGERPRINT = "fingerprint"
+_EARLIER = "earlier"
+_MOST_EARLIER = 100
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,17 @@ class Journal:
                 lock.release()
             raise
         return journal
+
+    def modify(self, identity: Mapping[str, Any], document: str, content: Mapping[str, Any]) -> Commit:
+        """Commits to a changed network. From now on the folder belongs to a run of that."""
+        before = _read_json(self._folder, _IDENTITY, f"the file {_IDENTITY} in {self._folder.address}")
+        # Until the commit is there the file is of no use to anybody, and does no harm.
+        self._folder.write(_NETWORK, document.encode(), durable=True)
+        commit = self.commit({**content, _FINGERPRINT: identity[_FINGERPRINT]})
+        earlier = [*before.get(_EARLIER, []), before["identity"].get(_FINGERPRINT)]
+        text = json.dumps({"format": FORMAT, "identity": dict(identity), _EARLIER: earlier[-_MOST_EARLIER:]})
+        self._folder.write(_IDENTITY, seal(text.encode()), durable=True)
+        return commit
 
     def latest(self, usable: Callable[[Commit], None] | None = None) -> Commit | None:
         """The newest commit that can be used, or None where there is none at all.
@@ -198,7 +215,20 @@ def _check_identity(folder: Folder, identity: Mapping[str, Any]) -> bool:
             f"the journal in {where} has the format {found.get('format')}, and this Aurora knows format {FORMAT}; "
             "run the Aurora that wrote it, or give another --state folder"
         )
-    differences = list(_differences(found.get("identity", {}), json.loads(json.dumps(dict(identity)))))
+    its = dict(found.get("identity", {}))
+    committed = _committed_fingerprint(folder)
+    earlier = found.get(_EARLIER, [])
+    if committed is not None and committed != its.get(_FINGERPRINT):
+        # The run died after it had committed to a changed network, and before it could note whose folder this is.
+        earlier = [*earlier, its.get(_FINGERPRINT)]
+        its[_FINGERPRINT] = committed
+    differences = list(_differences(its, json.loads(json.dumps(dict(identity)))))
+    if differences and its.get(_FINGERPRINT) != identity.get(_FINGERPRINT) and identity.get(_FINGERPRINT) in earlier:
+        raise StateError(
+            f"the network was modified while it ran with the state folder {where}, and this is the network as it was "
+            f"before; go on with the network as it is now, which is in the file {_NETWORK} of the folder, or give "
+            "another --state folder"
+        )
     if differences:
         more = len(differences) - _SHOWN_DIFFERENCES
         lines = differences[:_SHOWN_DIFFERENCES] + ([f"and {more} more"] if more > 0 else [])
@@ -208,6 +238,19 @@ def _check_identity(folder: Folder, identity: Mapping[str, Any]) -> bool:
             + "\n  way out: run the same network with the same options, give another --state folder, or remove this one"
         )
     return False
+
+
+def _committed_fingerprint(folder: Folder) -> str | None:
+    """The fingerprint in the newest commit that can be read; None where that has none."""
+    for number in reversed(_numbers(folder, _JOURNAL)):
+        try:
+            record = _read_json(folder, _record(number), "a commit")
+        except (StateError, OSError):
+            continue
+        content = record.get("content")
+        found = content.get(_FINGERPRINT) if isinstance(content, dict) else None
+        return found if isinstance(found, str) else None
+    return None
 
 
 def _differences(found: Any, given: Any, path: str = "") -> Iterator[str]:

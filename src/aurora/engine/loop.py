@@ -68,6 +68,15 @@ class Loop:
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
 
+    def follow(self, runnable: Runnable) -> None:
+        """From now on it drives this. Whoever calls has the turn."""
+        self._runnable = runnable
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether the calling thread is the one that runs boxes."""
+        return self._runs == threading.get_ident()
+
     def pause(self) -> None:
         """Nothing runs until ``resume``; waits for what runs just now."""
         with self.exclusive():

@@ -15,6 +15,7 @@ UNPUBLISHED = -1
 """In a commit, the position of an output that no log has been kept of."""
 
 Callback = Callable[[pl.DataFrame], None]
+Ending = Callable[[], None]
 _LOG = logging.getLogger("aurora")
 
 
@@ -25,6 +26,7 @@ class Outlet(LiveSink):
         self._name = name
         self._frames: deque[pl.DataFrame] = deque()
         self._subscribers: list[Callback] = []
+        self._at_end: dict[Callback, Ending] = {}
         self.bytes = 0
 
     def write(self, frame: pl.DataFrame) -> None:
@@ -40,15 +42,29 @@ class Outlet(LiveSink):
                 self.unsubscribe(subscriber)
                 _LOG.exception("a subscriber of the output %s failed, and gets nothing more", self._name)
 
-    def subscribe(self, subscriber: Callback) -> None:
-        """From now on, beginning with what waits."""
+    def subscribe(self, subscriber: Callback, ended: Ending | None = None) -> None:
+        """From now on, beginning with what waits. ``ended`` is called when nothing more will come."""
         for frame in self:
             subscriber(frame)
         self._subscribers.append(subscriber)
+        if ended is not None:
+            self._at_end[subscriber] = ended
 
     def unsubscribe(self, subscriber: Callback) -> None:
         if subscriber in self._subscribers:
             self._subscribers.remove(subscriber)
+            self._at_end.pop(subscriber, None)
+
+    def end(self) -> None:
+        """Tells all subscribers that nothing more will come, and has none from now on. What waits stays."""
+        for subscriber in list(self._subscribers):
+            ended = self._at_end.get(subscriber)
+            self.unsubscribe(subscriber)
+            try:
+                if ended is not None:
+                    ended()
+            except Exception:
+                _LOG.exception("a subscriber of the output %s failed at its end", self._name)
 
     def position(self, *, durable: bool = False) -> SinkPosition:
         return UNPUBLISHED

@@ -195,6 +195,25 @@ class QueuedBoxes:
         clocks = self._log.between(position + 1, upto)
         return Load(trains, Progress(upto, int(clocks[-1]), position + 1, clocks))
 
+    # The network changes
+
+    def is_done(self, box: int) -> bool:
+        """Whether the box has taken all that entered."""
+        place = self.places[box]
+        if self._busy[box] or any(self._queues.waiting(reader).tuples for reader, _ in place.inputs):
+            return False
+        return not place.timed or self._frontier(place) <= self._positions[box]
+
+    def take_over(self, old: QueuedBoxes, kept: Mapping[str, str]) -> None:
+        """Goes on from the boxes of another network; ``kept`` has by new names the old ones of those that stay."""
+        self._seq, self._clock, self._log = old._seq, old._clock, old._log
+        self._positions = [old._seq] * len(self.places)
+        for box, was in kept.items():
+            self._positions[self._numbers[box]] = old._positions[old._numbers[was]]
+        self._queues.take_over(old._queues, kept)
+        for number in range(len(self.places)):
+            self._refresh(number)
+
     # What is known
 
     def refresh(self) -> None:

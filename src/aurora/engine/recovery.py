@@ -67,10 +67,18 @@ class Committed:
 class Recovery:
     """The commits of one run, at most one every ``every_s`` seconds while it runs."""
 
-    def __init__(self, journal: Journal, *, every_s: float = 1.0) -> None:
+    def __init__(self, journal: Journal, *, fingerprint: str | None = None, every_s: float = 1.0) -> None:
         self._journal = journal
+        self._fingerprint = fingerprint
         self._every_s = every_s
         self._last_s = time.monotonic()
+        self._modified: tuple[Mapping[str, Any], str] | None = None
+        self._marked = {} if fingerprint is None else {"fingerprint": fingerprint}
+
+    def modify(self, identity: Mapping[str, Any], document: str) -> None:
+        """The next commit is one of a changed network, and from then on only that can go on from the folder."""
+        self._fingerprint = identity["fingerprint"]
+        self._modified = (identity, document)
 
     def peek(self) -> Committed | None:
         """The newest commit that is intact itself, whatever became of the states that it names."""
@@ -79,7 +87,13 @@ class Recovery:
 
     def resume(self, processor: Processor) -> Committed | None:
         """Takes the processor to the newest commit whose states are intact, and gives the commit."""
-        commit = self._journal.latest(lambda commit: processor.resume(Committed.of(commit).processor))
+
+        def usable(commit: Commit) -> None:
+            if commit.content.get("fingerprint", self._fingerprint) != self._fingerprint:
+                raise StateError("it is of the network as it was before it was modified")
+            processor.resume(Committed.of(commit).processor)
+
+        commit = self._journal.latest(usable)
         return None if commit is None else Committed.of(commit)
 
     @property
@@ -88,7 +102,14 @@ class Recovery:
 
     def commit(self, committed: Committed, processor: Processor) -> None:
         """Records the commit; what no commit on record needs is deleted."""
-        self._journal.commit(committed.to_dict())
+        content = committed.to_dict()
+        if self._modified is None:
+            self._journal.commit({**content, **self._marked})
+        else:
+            identity, document = self._modified
+            self._journal.modify(identity, document, content)
+            self._modified = None
+            self._marked = {"fingerprint": identity["fingerprint"]}
         processor.forget([Committed.of(kept).processor for kept in self._journal.kept()])
         self._last_s = time.monotonic()
 

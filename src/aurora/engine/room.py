@@ -46,7 +46,12 @@ class Room:
                     f"when_full is {choice!r} for {name}; use {', '.join(_CHOICES)}; {hint or ''}".rstrip("; ")
                 )
         self._pressed: set[str] = set()
-        self._choices = {name: chosen.get(name, "block") for name in streams}
+        self._usual: WhenFull = "block" if isinstance(when_full, Mapping) else when_full
+        self._choices: dict[str, WhenFull] = {name: chosen.get(name, "block") for name in streams}
+
+    def follow(self, streams: Sequence[str]) -> None:
+        """From now on these are the streams; for new ones holds what was chosen for all, else they block."""
+        self._choices = {name: self._choices.get(name, self._usual) for name in streams}
 
     def storage(self, typed: TypedNetwork) -> StorageManager:
         """The queues of a network's arcs, within the budget."""
@@ -67,7 +72,7 @@ class Room:
         size = int(frame.estimated_size())
         while not self._fits(size, used()):
             self._pressed.add(stream)
-            choice = self._choices[stream]
+            choice = self._choices.get(stream, self._usual)
             if choice == "shed":
                 return False
             if choice == "reject":

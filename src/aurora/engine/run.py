@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal
@@ -294,6 +294,38 @@ class Run:
     def close(self) -> None:
         """Lets go of what waits between boxes."""
         self._flow.close()
+
+    # The network changes
+
+    @property
+    def typed(self) -> TypedNetwork:
+        return self._typed
+
+    @property
+    def taken(self) -> int:
+        """How many tuples have been taken."""
+        return self._position.seq
+
+    def settle(self, boxes: Collection[str], seconds: float) -> bool:
+        """Runs these boxes, for about so long, on what was taken; whether they are done with it."""
+        return self._flow.settle(boxes, seconds)
+
+    def halt(self) -> Committed:
+        """Runs nothing any more. Gives what another run goes on from, which then takes over."""
+        if self._shedder is not None:
+            self._shedder.close()
+            self._shedder = None
+        self._flow.halt()
+        self._elapsed()
+        stage: Stage = "flushed" if self._flushed else "running"
+        return Committed(self._position, {}, {}, self.statistics.to_commit(), stage, dict(self._feeds))
+
+    def take_over(self, old: Run, kept: Mapping[str, str], arcs: Mapping[Producer, Producer]) -> None:
+        """Goes on from a run of another network that was halted: with boxes and arcs, by new names the old ones."""
+        self._flow.take_over(old._flow, kept)
+        self._delivery.take_over(old._delivery, arcs)
+        if self.measured is not None and old.measured is not None:
+            self.measured.take_over(old.measured, kept, arcs)
 
     def commit(self, stage: Stage | None = None) -> None:
         """Makes this the point from which a later run goes on."""

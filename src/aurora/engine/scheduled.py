@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from aurora.engine.flow import AtOnce, FlowMaker, Given, Parts, note_cost, note_shed, run_whole
+from aurora.engine.flow import AtOnce, Flow, FlowMaker, Given, Parts, note_cost, note_shed, run_whole
 from aurora.engine.metrics import Statistics
 from aurora.engine.queued_boxes import Load, QueuedBoxes
 from aurora.engine.room import Room
@@ -36,6 +36,8 @@ _WORD_US = 10_000
 _WAIT_S = 0.05
 _GLANCE_S = 0.002
 _REMEMBERED = 100
+_SETTLED = 50_000
+"""So many tuples a box takes at a time, at most, when it is to come to an end."""
 _SHARE_US = 50_000
 """How often memory is shared out anew among queues, while some of them are on disk."""
 _CALL_S = 30e-6
@@ -97,7 +99,7 @@ class Scheduled:
         self._lock = parts.delivery.lock
         self._changed = threading.Condition(self._lock)
         self._error: BaseException | None = None
-        self._closed = False
+        self._closed = self._halted = False
         self._workers = [threading.Thread(target=self._work, daemon=True) for _ in range(workers)]
         for worker in self._workers:
             worker.start()
@@ -114,6 +116,8 @@ class Scheduled:
                 self._note_dropped()
             if self._workers:
                 self._changed.notify_all()
+        if self._delivery.taps:
+            self._delivery.show(opened)
         for producer, train in opened.items():
             for name in self._outputs.get(producer, ()):
                 self._delivery.deliver(name, train)
@@ -188,9 +192,53 @@ class Scheduled:
             worker.join()
         self._storage.close()
 
+    # The network changes
+
+    def settle(self, boxes: Collection[str], seconds: float) -> bool:
+        """Runs these boxes, for about so long, on what has entered; whether they have taken all of it.
+
+        With a box all those must be named that it reads from, and nothing may enter for them.
+        """
+        until_s = time.perf_counter() + seconds
+        numbers = [number for number, name in enumerate(self._typed.order) if name in boxes]
+        for box in numbers:
+            # No more than it can do in that time, as far as is known.
+            most = max(1, min(_SETTLED, int(seconds / max(float(self._measured.cost_s[box]), 1e-9))))
+            while self._call(Call(box, most), None, {}):
+                if time.perf_counter() > until_s:
+                    return False
+        with self._lock:
+            self._raise()
+            done = all(map(self._boxes.is_done, numbers))
+            if not done and self._workers:
+                self._changed.wait(_GLANCE_S)
+            return done
+
+    def halt(self) -> None:
+        """Comes back when nothing runs, and nothing will: the flow is taken over by another."""
+        with self._lock:
+            self._closed = self._halted = True
+            self._changed.notify_all()
+        for worker in self._workers:
+            worker.join()
+        self._raise()
+
+    def take_over(self, old: Flow, kept: Mapping[str, str]) -> None:
+        """What waits in a flow that was halted goes on here, for the boxes in ``kept``: by new names the old ones."""
+        assert isinstance(old, Scheduled)
+        with self._lock:
+            self._boxes.take_over(old._boxes, kept)
+            self._told_us = old._told_us
+            self._chosen.extend(old._chosen)
+            self._snapshot.call_s = old._snapshot.call_s
+            self._changed.notify_all()
+        old._storage.close()
+
     # Which
 
     def _next(self) -> Superbox | None:
+        if self._halted:
+            return None
         if not self._entries:
             began = time.perf_counter()
             self._plan()
@@ -283,13 +331,14 @@ class Scheduled:
                 if self._workers:
                     self._changed.notify_all()
 
-    def _call(self, call: Call, load: Load | None, following: dict[int, Load | None]) -> None:
+    def _call(self, call: Call, load: Load | None, following: dict[int, Load | None]) -> bool:
+        """Runs a box; False if there is nothing for it."""
         began = time.perf_counter()
         if load is None:
             with self._lock:
                 load = self._boxes.begin(call.box, call.most)
             if load is None:
-                return
+                return False
         place = self._boxes.places[call.box]
         taken = time.perf_counter()
         drops = self._drops
@@ -299,6 +348,8 @@ class Scheduled:
             execution = replace(execution, sieves=drops.sieves, rules=drops.rules, sifted=sifted)
         (result,) = self.processor.run([execution])
         made = [(port, result.trains[port]) for port in place.ports if port in result.trains]
+        if self._delivery.taps:
+            self._delivery.show(dict(made))
         # The box stays busy until its answers have been delivered, so that these keep their order.
         for producer, train in made:
             for name in self._outputs.get(producer, ()):
@@ -320,6 +371,7 @@ class Scheduled:
                 self._snapshot.call_s += _LEARNT * (
                     ended - began - cost.cost_s - result.sieve_s - self._snapshot.call_s
                 )
+        return True
 
     def _waited(self, train: Train) -> bool:
         """Whether tuples of a train were there before the present sieves were; they are sifted as they are taken."""

@@ -200,6 +200,10 @@ class LoadShedder:
             self._measured.dropping = kept
         self._said.append(f"load shedder: {directions.why}")
 
+    def close(self) -> None:
+        """Comes back when nobody looks; nobody will any more."""
+        self._looking.acquire()
+
     # What can be seen
 
     def decisions(self) -> list[str]:

@@ -60,9 +60,16 @@ class Workplace:
         """The journal of the state folder, if one was given; StateError if it is another run's."""
         if self._state is None:
             return None
-        identity = {**identity, "processor": self._name}
+        identity = self._full(identity)
         self._journal = Journal.open(open_folder(self._state), identity, durable=durable)
-        return Recovery(self._journal)
+        return Recovery(self._journal, fingerprint=identity.get("fingerprint"))
+
+    def modified(self, recovery: Recovery, network: Network, options: Mapping[str, Any]) -> None:
+        """From the next commit on the state folder is that of a changed network."""
+        recovery.modify(self._full(identity(network, options)), network.to_json())
+
+    def _full(self, identity: Mapping[str, Any]) -> dict[str, Any]:
+        return {**identity, "processor": self._name}
 
     def processor(
         self, typed: TypedNetwork, statics: Mapping[str, pl.DataFrame], committed: Committed | None = None

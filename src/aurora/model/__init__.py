@@ -5,6 +5,7 @@ it and gives its arcs their types. Nothing here knows a particular kind of box; 
 ``box``.
 """
 
+import aurora.model.sink_kinds  # noqa: F401  (puts the kinds of source and sink on their lists)
 from aurora.model.arc import Arc
 from aurora.model.check import check, typecheck
 from aurora.model.document import load, loads

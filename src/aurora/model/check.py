@@ -9,6 +9,7 @@ from pathlib import Path
 
 from aurora.errors import NetworkError, Problem, Report
 from aurora.model import topology
+from aurora.model.connectors import check_connector
 from aurora.model.document.reading import Draft, read_file
 from aurora.model.elements import ConnectionPoint, Output
 from aurora.model.naming import suggestion, usable
@@ -67,6 +68,7 @@ class _Checker:
             report = self._report.at("connection_points", name, element=f"connection point {name}")
             self._check_connection_point(point, report)
         self._check_superboxes()
+        self._check_sources_and_sinks()
         self._warn()
 
     def _producer(self, source: str, report: Report) -> Producer | None:
@@ -195,6 +197,29 @@ class _Checker:
             report = self._report.at("superboxes", cycle[0], "boxes", element=f"superbox {cycle[0]}")
             found = f"superboxes hold each other: {' in '.join((*cycle, cycle[0]))}"
             report.add("superbox-cycle", found, "take one of them out of the other")
+
+    def _check_sources_and_sinks(self) -> None:
+        broken = self._draft.broken
+        for name, source in self._net.sources.items():
+            report = self._report.at("sources", name, element=f"source {name}")
+            stream = self._net.streams.get(source.into)
+            if stream is not None:
+                check_connector(source, stream.schema, report)
+            elif source.into not in broken["streams"] and not self._draft.opaque:
+                hint = suggestion(source.into, self._net.streams, "name a stream, or declare it")
+                found = f"there is no stream {source.into!r}"
+                report.at("into").add("unknown-stream", found, hint, choices=self._net.streams)
+        for name, sink in self._net.sinks.items():
+            report = self._report.at("sinks", name, element=f"sink {name}")
+            if sink.output in self._net.outputs:
+                producer = self._outputs.get(sink.output)
+                arc = None if producer is None else self._types.get(producer)
+                if arc is not None:
+                    check_connector(sink, arc.schema, report)
+            elif sink.output not in broken["outputs"] and not self._draft.opaque:
+                hint = suggestion(sink.output, self._net.outputs, "name an output, or declare it")
+                found = f"there is no output {sink.output!r}"
+                report.at("from").add("unknown-output", found, hint, choices=self._net.outputs)
 
     def _warn(self) -> None:
         """What is legal but leads nowhere. Silent where a part of the document was not read."""

@@ -1,4 +1,4 @@
-"""The network: streams, boxes, outputs, superboxes and connection points, in the order they were declared."""
+"""The network: streams, boxes, outputs and the other elements, in the order they were declared."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from aurora.errors import NetworkError, Report
 from aurora.model.arc import Arc, arc_name
 from aurora.model.box import KINDS, Box
+from aurora.model.connectors import Sink, sink_declaration, source_declaration
+from aurora.model.connectors import Source as SourceDeclaration
 from aurora.model.declare import declare
 from aurora.model.element import Element
 from aurora.model.elements import ConnectionPoint, Output, Stream, Superbox, check_connection_point, read_schema
@@ -30,6 +32,8 @@ SHARED_NAMES = {
     "outputs": ("outputs",),
     "superboxes": ("boxes", "superboxes"),
     "connection_points": _READABLE,
+    "sources": ("sources",),
+    "sinks": ("sinks",),
 }
 """For each section, those whose names must differ from its own: all that a box can read, all that a superbox holds."""
 
@@ -70,6 +74,8 @@ class Network:
         self.outputs: dict[str, Output] = {}
         self.superboxes: dict[str, Superbox] = {}
         self.connection_points: dict[str, ConnectionPoint] = {}
+        self.sources: dict[str, SourceDeclaration] = {}
+        self.sinks: dict[str, Sink] = {}
 
     def sections(self) -> dict[str, Mapping[str, Element]]:
         """The elements by section of the document, each section in the order of declaration."""
@@ -186,6 +192,26 @@ class Network:
         _stop(report)
         self.connection_points[name] = point
         return Arc(self, name)
+
+    def source(self, kind: str, name: str, into: Source, /, **parameters: Any) -> SourceDeclaration:
+        """Declares what brings tuples to a stream, such as ``net.source("tcp", "feed", ticks, format="json", ...)``."""
+        report = self._new("sources", name)
+        declaration = source_declaration(kind, report.at("kind"))
+        if declaration is None:
+            raise NetworkError(report.problems)
+        given = {**parameters, "into": self._source(into)}
+        self.sources[name] = _made(declare(declaration, name, given, report), report)
+        return self.sources[name]
+
+    def sink(self, kind: str, name: str, output: Output | str, /, **parameters: Any) -> Sink:
+        """Declares what takes the tuples of an output."""
+        report = self._new("sinks", name)
+        declaration = sink_declaration(kind, report.at("kind"))
+        if declaration is None:
+            raise NetworkError(report.problems)
+        given = {**parameters, "from": output.name if isinstance(output, Output) else output}
+        self.sinks[name] = _made(declare(declaration, name, given, report), report)
+        return self.sinks[name]
 
     def _new(self, section: str, name: str) -> Report:
         """A report for an element that is about to be declared; refuses names that are wrong or taken."""

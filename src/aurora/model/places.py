@@ -15,6 +15,8 @@ ELEMENTS = {
     "outputs": "output",
     "superboxes": "superbox",
     "connection_points": "connection point",
+    "sources": "source",
+    "sinks": "sink",
 }
 """The sections of a document, and what an element of each is called."""
 

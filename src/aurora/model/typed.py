@@ -140,13 +140,16 @@ class TypedNetwork:
 
     def asked_for_hidden(self, arc: str | tuple[str, str]) -> bool:
         """Whether some box downstream of the arc reads hidden columns."""
-        for box, _ in self.consumers(arc):
+        return self.arcs.producer(arc) in self._asked_for_hidden
+
+    @cached_property
+    def _asked_for_hidden(self) -> frozenset[Producer]:
+        asked: set[Producer] = set()
+        for box in reversed(self.order):
             declaration = self.network.boxes[box]
-            if declaration.asks_hidden():
-                return True
-            if any(self.asked_for_hidden((box, port)) for port in declaration.output_ports()):
-                return True
-        return False
+            if declaration.asks_hidden() or any(Producer(box, port) in asked for port in declaration.output_ports()):
+                asked.update(self.inputs[box])
+        return frozenset(asked)
 
     @cached_property
     def _consumers(self) -> dict[Producer, tuple[Consumer, ...]]:

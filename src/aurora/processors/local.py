@@ -170,6 +170,19 @@ class LocalProcessor:
             cost.tuples_out += len(train)
             trains[Producer(name, port)] = train
 
+    def modified(
+        self, typed: TypedNetwork, statics: Mapping[str, pl.DataFrame], kept: Mapping[str, str]
+    ) -> LocalProcessor:
+        """One for another network, with fresh kernels for all boxes but those in ``kept``; see ``take_over``."""
+        return LocalProcessor(typed, statics, [name for name in typed.order if name not in kept], self._states)
+
+    def take_over(self, old: LocalProcessor, kept: Mapping[str, str]) -> None:
+        """Goes on with kernels of another processor, which runs no more: ``kept`` has by new names the old ones."""
+        kernels = self._kernels | {name: old._kernels[was] for name, was in kept.items()}
+        self._kernels = {name: kernels[name] for name in self._typed.order}
+        self._guarded = {name for name in self._kernels if runs_user_code(self._typed.network.boxes[name])}
+        self._rules = {name: old._rules[was] for name, was in kept.items() if was in old._rules}
+
     def snapshot(self) -> dict[str, pa.Table]:
         """The state of every kernel."""
         states = {}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
 
 from aurora.boxes.thinned import Rule
 from aurora.model.train import Ints, Progress, Train
-from aurora.model.typed import Producer
+from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.poison import RejectedTuple
 from aurora.processors.sieve import Shed, Sieve
 
@@ -145,3 +145,15 @@ class Processor(Protocol):
         """Lets go of stored state that neither the present nor these checkpoints need."""
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Modifiable(Processor, Protocol):
+    """A processor whose network can be changed while it runs."""
+
+    def modified(self, typed: TypedNetwork, statics: Mapping[str, pl.DataFrame], kept: Mapping[str, str]) -> Modifiable:
+        """One of the kind for another network, whose boxes in ``kept`` (by new names the old ones) go on with their
+        state. It is ready when it has taken over; until then this one runs. StateError if that cannot be."""
+
+    def take_over(self, old: Any, kept: Mapping[str, str]) -> None:
+        """Goes on from the processor that made this one, which runs no more. If it fails that one goes on."""

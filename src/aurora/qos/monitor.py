@@ -11,7 +11,7 @@ What is noted is gathered in slots, and kept only by slot: a note costs a few ad
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp2
 
@@ -177,6 +177,10 @@ class QoSMonitor:
             for name, qos in outputs.items()
             if qos is not None and (qos.latency or qos.loss or qos.value)
         }
+
+    def take_over(self, old: QoSMonitor, outputs: Iterable[str]) -> None:
+        """Goes on from what another has noted of outputs, whose graphs are the same."""
+        self._outputs |= {name: old._outputs[name] for name in outputs if name in old._outputs}
 
     def note(self, output: str, latencies_us: Ints | int, tuples: int, values: pl.Series | None, now_us: int) -> None:
         """An output delivered tuples: with a latency each, or one for all, and what they have in the value's column."""

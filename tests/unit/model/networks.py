@@ -46,11 +46,26 @@ _NOTES = st.fixed_dictionaries(
 _QUANTITIES = st.sampled_from(["2 tuples", "1 tuple", "60s", "1500ms", 5, 0.25, "90m"])
 
 
+_SOURCES: list[tuple[str, dict[str, Any]]] = [
+    ("tcp", {"format": "json", "listen": "127.0.0.1:9000"}),
+    ("tcp", {"format": "csv", "options": {"header": False}, "connect": "[::1]:9000", "retry": {"first": "2s"}}),
+    ("mqtt", {"format": "json", "broker": "broker", "topics": ["a/#"], "username": "u", "password_env": "MQTT_KEY"}),
+    ("kafka", {"format": "json", "brokers": ["a", "b:9093"], "topic": "t"}),
+    ("generator", {"rate": 10, "bursts": {"every": "10s", "last": "1s", "rate": 100}, "seed": 7}),
+    ("postgres", {"url": "postgresql://u@h/db", "query": "select 1", "cursor": "1", "start": 0}),
+]
+_SINKS: list[tuple[str, dict[str, Any]]] = [
+    ("file", {"path": "out.parquet", "rotate": {"size": "64MB", "age": "1h"}}),
+    ("webhook", {"format": "json", "url": "https://host/x", "headers_env": {"Authorization": "HOOK"}, "queue": 5}),
+    ("unix", {"format": "json", "listen": "out.sock", "when_full": "block"}),
+]
+
+
 @st.composite
 def networks(draw: st.DrawFn) -> Network:
     """A network whose names all exist; its boxes' schemas need not fit."""
     net = Network(draw(_NAMES), **draw(_NOTES))
-    names = iter(draw(st.lists(_NAMES, min_size=14, max_size=14, unique=True)))
+    names = iter(draw(st.lists(_NAMES, min_size=18, max_size=18, unique=True)))
     arcs: list[Arc] = []
     for _ in range(draw(st.integers(1, 2))):
         schema = draw(st.dictionaries(_COLUMNS, _TYPES, min_size=1, max_size=4))
@@ -71,6 +86,10 @@ def networks(draw: st.DrawFn) -> Network:
         group = net.superbox(next(names), draw(st.lists(st.sampled_from(list(net.boxes)), min_size=1)), **draw(_NOTES))
         if draw(st.booleans()):
             net.superbox(next(names), [group])
+    for kind, given in draw(st.lists(st.sampled_from(_SOURCES), max_size=2)):
+        net.source(kind, next(names), draw(st.sampled_from(list(net.streams))), **given, **draw(_NOTES))
+    for kind, given in draw(st.lists(st.sampled_from(_SINKS), max_size=2)) if net.outputs else []:
+        net.sink(kind, next(names), draw(st.sampled_from(list(net.outputs))), **given, **draw(_NOTES))
     return net
 
 

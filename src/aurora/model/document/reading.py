@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from aurora.errors import Place, Problem, Report
 from aurora.model.box import KINDS
+from aurora.model.connectors import SINKS, SOURCES, sink_declaration, source_declaration
 from aurora.model.declare import declare
 from aurora.model.document import json_text, yaml_text
 from aurora.model.document.tree import MalformedError, Tree, build
@@ -174,6 +175,8 @@ def _element(section: str, name: str, body: Any, report: Report) -> Element | No
         return _output(name, body, report)
     if section == "superboxes":
         return declare(Superbox, name, body, report)
+    if section in ("sources", "sinks"):
+        return _connector(section, name, body, report)
     before = len(report.problems)
     point = _with_schema(ConnectionPoint, name, body, report)
     if point is not None:
@@ -188,6 +191,19 @@ def _box(name: str, body: Mapping[Any, Any], report: Report) -> Element | None:
     declaration = box_declaration(body["kind"], report.at("kind"))
     given = {key: value for key, value in body.items() if key != "kind"}
     return None if declaration is None else declare(declaration, name, given, report)
+
+
+def _connector(section: str, name: str, body: Mapping[Any, Any], report: Report) -> Element | None:
+    if "kind" not in body:
+        kinds = sorted(SOURCES if section == "sources" else SINKS)
+        report.add("missing-parameter", "'kind' is not given", "add 'kind'", choices=kinds)
+        return None
+    given = {key: value for key, value in body.items() if key != "kind"}
+    if section == "sources":
+        source = source_declaration(body["kind"], report.at("kind"))
+        return None if source is None else declare(source, name, given, report)
+    sink = sink_declaration(body["kind"], report.at("kind"))
+    return None if sink is None else declare(sink, name, given, report)
 
 
 def _with_schema(declaration: type[E], name: str, body: Mapping[Any, Any], report: Report) -> E | None:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from aurora.model.box import Box
+from aurora.model.connectors import Sink, Source
 from aurora.model.document import yaml_text
 from aurora.model.element import Element
 
@@ -28,6 +29,9 @@ def _element(element: Element) -> dict[str, Any]:
     plain = element.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"name"})
     if isinstance(element, Box):
         plain = {"kind": element.kind, "in": plain.pop("in"), **plain}
+    elif isinstance(element, Source | Sink):
+        stream = "into" if isinstance(element, Source) else "from"
+        plain = {"kind": element.kind, stream: plain.pop(stream), **plain}
     notes = {key: plain.pop(key) for key in ("description", "tags", "manual") if key in plain}
     return plain | notes
 

@@ -20,6 +20,7 @@ from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.plan import BoxCost, Execution, FileRows, Result
 from aurora.processors.poison import RejectedTuple
 from aurora.processors.sieve import Sieving, Tally
+from aurora.processors.steps.moving import check_movable, moved_states
 from aurora.processors.steps.packing import packed
 from aurora.processors.steps.pruning import pruned
 from aurora.processors.steps.task import (
@@ -38,7 +39,7 @@ from aurora.processors.steps.worker import Worker, opened
 from aurora.scheduler.segments import Segment, Split, segments
 from aurora.storage.blocks import Block, BlockStore, write_block
 from aurora.storage.folder import open_folder
-from aurora.storage.states import StateStore
+from aurora.storage.states import StateStore, state_name
 
 MOST_READERS = 4
 """Up to so many parts each reads a whole stream and picks its keys; with more, the stream is split first."""
@@ -97,8 +98,10 @@ class StepProcessor:
         parts: int | None = None,
         most_readers: int = MOST_READERS,
         durable: bool = False,
+        prepare: bool = True,
     ) -> None:
         self.kind = runner.kind
+        self._most_readers = most_readers
         self._sieving = Sieving(typed)
         typed = pruned(typed)
         self._runner = runner
@@ -119,8 +122,12 @@ class StepProcessor:
             dict(python.REGISTERED),
             {name: registered.output for name, registered in spark.REGISTERED.items()},
         )
-        runner.prepare(self._program)
+        if prepare:
+            runner.prepare(self._program)
         self._own = Worker(self._program)
+        self.leaving = frozenset(arc for segment in self._layout.segments for arc in segment.writes)
+        self.shown: set[Producer] = set()
+        """Arcs beside the outputs, of those leaving segments, that somebody wants to see."""
         self._step = 0
         self._latest: dict[tuple[int, int], str] = {}
         self._rows: dict[Producer, int] = {}
@@ -149,8 +156,8 @@ class StepProcessor:
                 self._take(outcomes, step, costs, rejected)
                 for outcome in outcomes:
                     tally.add(outcome.shed, outcome.sieve_s)
-            outputs = self._layout.typed.outputs.values()
-            trains = {producer: train for producer in outputs if (train := step.train(producer))}
+            wanted = {*self._layout.typed.outputs.values(), *self.shown}
+            trains = {producer: train for producer in wanted if (train := step.train(producer))}
         finally:
             self._layout.blocks.release(step.blocks)
         return Result(trains, costs, sorted(rejected, key=lambda tuple: tuple.number), tally, tally.seconds)
@@ -215,6 +222,42 @@ class StepProcessor:
             for segment, part in [key.split("/")]
         }
         self._rows = {Producer(*key.split("/")): rows for key, rows in checkpoint["rows"].items()}
+
+    def modified(
+        self, typed: TypedNetwork, statics: Mapping[str, pl.DataFrame], kept: Mapping[str, str]
+    ) -> StepProcessor:
+        layout = self._layout
+        made = StepProcessor(
+            typed,
+            self._runner,
+            layout.blocks,
+            self._program.states,
+            statics=statics,
+            parts=layout.parts,
+            most_readers=self._most_readers,
+            durable=self._durable,
+            prepare=False,
+        )
+        check_movable(layout.typed, layout.segments, made._layout.typed, made._layout.segments, statics, kept)
+        return made
+
+    def take_over(self, old: StepProcessor, kept: Mapping[str, str]) -> None:
+        try:
+            self._runner.prepare(self._program)
+            states = moved_states(
+                old._layout.segments, old._latest, self._layout.segments, self._states.read, kept, self._own.fresh
+            )
+            self._step = old._step + 1
+            for (segment, part), tables in states.items():
+                name = state_name(f"{self._program.run}-{segment}", part, self._step)
+                self._states.write(name, tables)
+                self._latest[segment, part] = name
+        except BaseException:
+            self._runner.prepare(old._program)
+            raise
+        arcs = {Producer(was, arc.port): Producer(name, arc.port) for name, was in kept.items() for arc in old._rows}
+        arcs |= {Producer(name): Producer(name) for name in self._layout.typed.network.streams}
+        self._rows = {arcs[arc]: rows for arc, rows in old._rows.items() if arc in arcs}
 
     def forget(self, kept: Sequence[Mapping[str, Any]]) -> None:
         names = {name for checkpoint in kept for name in checkpoint["states"].values()}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import polars as pl
+import pyarrow as pa
 
 import aurora.boxes  # noqa: F401  (puts the kinds of box on their list)
 from aurora.boxes import python, spark
@@ -123,6 +124,12 @@ class Worker:
             outcome.sieve_s = outcome.shed.seconds
             made.append({producer: result.trains[producer] for producer in wanted & result.trains.keys()})
         return _joined_trains(made)
+
+    def fresh(self, segment: int) -> dict[str, pa.Table]:
+        """The states with which the boxes of a segment start."""
+        found = self._segments[segment]
+        ranked = found.spread == "keys"
+        return LocalProcessor(self._typed, self._statics, found.boxes, ranked=ranked).snapshot()
 
     def _processor(self, task: Task) -> LocalProcessor:
         state, processor = self._kernels.pop((task.segment, task.part), (None, None))

@@ -1,0 +1,66 @@
+"""The life of one source: run it, and when it fails wait and run it again. Nothing it does stops anybody else."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from aurora.connectors.live.backoff import BackOff
+from aurora.connectors.live.failures import HopelessError
+from aurora.connectors.live.inlet import Inlet
+
+_LOG = logging.getLogger("aurora")
+_STEADY_US = 10_000_000
+"""A connection that held so long was a good one, even if nothing came over it."""
+
+
+class LiveSource(Protocol):
+    def run(self, inlet: Inlet) -> None:
+        """Connects, says so, and brings tuples until the inlet's ``halt``, or the end; raises what goes wrong."""
+
+
+class Worker:
+    """``make`` gives the source anew, so that one which cannot be made is told apart from one that fails."""
+
+    def __init__(self, make: Callable[[], LiveSource], inlet: Inlet, backoff: BackOff) -> None:
+        self._make = make
+        self._inlet = inlet
+        self._backoff = backoff
+        self.source: LiveSource | None = None
+
+    def start(self) -> threading.Thread:
+        name = f"aurora source {self._inlet.meter.status().name}"
+        thread = threading.Thread(target=self.run, name=name, daemon=True)
+        thread.start()
+        return thread
+
+    def run(self) -> None:
+        meter, halt = self._inlet.meter, self._inlet.halt
+        while not halt.stopped:
+            before = meter.count("tuples")
+            try:
+                if self.source is None:
+                    self.source = self._make()
+                self.source.run(self._inlet)
+            except HopelessError as error:
+                meter.error(error)
+                meter.now("failed")
+                _LOG.error("%s has failed: %s", threading.current_thread().name, error)
+                return
+            except Exception as error:
+                if halt.stopped:
+                    break
+                if meter.count("tuples") > before or meter.connected_us >= _STEADY_US:
+                    self._backoff.reset()
+                meter.error(error)
+                if meter.state != "retrying":
+                    _LOG.warning("%s tries again: %s", threading.current_thread().name, error)
+                    meter.now("retrying")
+                meter.add(retries=1)
+                halt.wait(self._backoff.next_s())
+            else:
+                meter.now("stopped" if halt.stopped else "ended")
+                return
+        meter.now("stopped")

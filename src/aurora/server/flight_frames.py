@@ -1,0 +1,87 @@
+"""Arrow batches as they come over the wire to frames of a schema, and back, without touching single tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+import pyarrow as pa
+
+from aurora.connectors.columnar_types import converted, convertible, frame_of
+from aurora.errors import InputError, did_you_mean
+from aurora.model.schema import Schema
+from aurora.model.types import STRING, Type
+
+Taker = Callable[[pa.RecordBatch], pl.DataFrame]
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    return pa.schema([(name, kind.to_arrow()) for name, kind in schema.items()])
+
+
+def misfits(found: pa.Schema, schema: Schema) -> list[str]:
+    """Everything that keeps columns of these types from becoming those of the schema. Further columns are left out.
+
+    Text is taken for text only: whoever sends Arrow has types.
+    """
+    reasons = []
+    for name, kind in schema.items():
+        places = found.get_all_field_indices(name)
+        if not places:
+            hint = did_you_mean(name, [other for other in found.names if other not in schema])
+            reasons.append(f"the column {name!r} ({kind}) is missing" + (f"; {hint}" if hint else ""))
+        elif len(places) > 1:
+            reasons.append(f"there are {len(places)} columns {name!r}; keep one of them")
+        elif not _fits(found.field(name).type, kind):
+            reasons.append(f"the column {name!r} holds {found.field(name).type}, which is no {kind}")
+    return reasons
+
+
+def _fits(dtype: pa.DataType, kind: Type) -> bool:
+    plain = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+    if kind.item is not None:
+        return convertible(dtype, kind) and (not hasattr(plain, "value_type") or _fits(plain.value_type, kind.item))
+    text = pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
+    return convertible(dtype, kind) and (kind == STRING or not text)
+
+
+def taker(found: pa.Schema, schema: Schema) -> Taker:
+    """How batches with the columns of ``found``, which has no misfits, become frames of the schema."""
+    wanted = arrow_schema(schema)
+    if found.names == wanted.names and all(_same(field.type, wanted.field(field.name).type) for field in found):
+        return _as_it_is
+
+    def take(batch: pa.RecordBatch) -> pl.DataFrame:
+        frame = frame_of(batch.select(list(schema)))
+        columns = [converted(frame.get_column(name), kind) for name, kind in schema.items()]
+        for before, after in zip(frame.get_columns(), columns, strict=True):
+            lost = after.null_count() - before.null_count()
+            if lost > 0:
+                raise InputError(
+                    f"{lost} values of the column {after.name!r} ({before.dtype}) have no place in "
+                    f"{schema[after.name]}; leave them out or send them as NULL"
+                )
+        return pl.DataFrame(columns)
+
+    return take
+
+
+def _as_it_is(batch: pa.RecordBatch) -> pl.DataFrame:
+    frame = pl.from_arrow(batch)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _same(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether Polars makes the same of both: it has one kind of text and one of bytes."""
+    if pa.types.is_large_string(wanted):
+        return bool(pa.types.is_string(found) or pa.types.is_string_view(found) or found == wanted)
+    if pa.types.is_large_binary(wanted):
+        return bool(pa.types.is_binary(found) or pa.types.is_binary_view(found) or found == wanted)
+    return bool(found == wanted)
+
+
+def arrow_table(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
+    """The frame with the types that readers have been told."""
+    table = frame.to_arrow()
+    return table if table.schema.equals(schema) else table.cast(schema)

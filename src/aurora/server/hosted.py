@@ -1,0 +1,344 @@
+"""One network on the server: its engine, and who reads its arcs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Literal
+
+import polars as pl
+
+from aurora.connectors.frames import Table, table_frame
+from aurora.connectors.live.manager import Feeds
+from aurora.connectors.sources.http import Received
+from aurora.engine.delivery import rejected_by
+from aurora.engine.engine import Engine
+from aurora.engine.metrics import Statistics
+from aurora.errors import AuroraError, InputError, StateError, did_you_mean
+from aurora.model.check import typecheck
+from aurora.model.network import Network
+from aurora.model.schema import Schema
+from aurora.model.typed import TypedNetwork
+from aurora.processors.poison import REJECTED, runs_user_code
+from aurora.server.fanout import Fanout, Subscription, WhenBehind
+from aurora.server.feeding import check_changed, check_feeds, make_feeds
+from aurora.server.settings import EngineSettings, Limits
+
+_LONGEST_NAME = 200
+
+Stage = Literal["running", "paused", "stopped", "failed"]
+
+
+class UnknownNameError(InputError):
+    """There is nothing of that name."""
+
+
+def unknown(what: str, name: str, legal: list[str]) -> UnknownNameError:
+    hint = did_you_mean(name, legal)
+    there = ", ".join(legal) or "none"
+    return UnknownNameError(f"there is no {what} {name!r}; there is {there}" + (f"; {hint}" if hint else ""))
+
+
+class Hosted:
+    """A network with an engine that can be stopped and started again. Methods may be called from any thread."""
+
+    def __init__(self, network: Network, settings: EngineSettings, limits: Limits, *, own: bool = False) -> None:
+        """``own`` says that the network is the operator's, not a client's."""
+        self._settings = settings
+        self._limits = limits
+        if len(network.name.encode()) > _LONGEST_NAME:
+            # It becomes the name of a folder.
+            raise InputError(f"the network's name is longer than {_LONGEST_NAME} bytes; give it a shorter one")
+        self._own = own
+        self._typed = typecheck(network)
+        check_feeds(network, own=own, files=settings.files)
+        self._engine: Engine | None = None
+        self._feeds: Feeds | None = None
+        self._fanouts: dict[str, Fanout] = {}
+        self._taps: dict[str, Fanout] = {}
+        self._stage: Stage = "stopped"
+        self._why = "it has not been started"
+        self._lock = threading.RLock()
+        """Held by who starts, stops or changes the network; never by who brings or takes tuples."""
+
+    # Its life
+
+    @property
+    def name(self) -> str:
+        return self._typed.network.name
+
+    @property
+    def network(self) -> Network:
+        return self._typed.network
+
+    @property
+    def typed(self) -> TypedNetwork:
+        return self._typed
+
+    @property
+    def stage(self) -> Stage:
+        """What it does just now. An engine that has failed is found out here."""
+        failure = "" if self._engine is None else self._engine.failure
+        if failure and self._stage in ("running", "paused"):
+            self._stage, self._why = "failed", failure
+        return self._stage
+
+    @property
+    def why(self) -> str:
+        """Why it does not run; empty if it does."""
+        return self._why if self.stage in ("stopped", "failed") else ""
+
+    def start(self) -> None:
+        with self._lock:
+            if self.stage in ("running", "paused"):
+                raise StateError(f"the network {self.name!r} is running already; stop it first")
+            self._stop_feeds()
+            self._end_readers("the network was started anew; subscribe again")
+            if self._engine is not None:
+                self._engine.shutdown(drain=False)
+            settings = self._settings
+            engine = Engine(
+                self.network,
+                processor=settings.processor,
+                master=settings.master,
+                clock=settings.clock,
+                scheduler=settings.scheduler,
+                workers=settings.workers,
+                headroom=settings.headroom,
+                memory=settings.memory,
+                disk=settings.disk,
+                when_full=settings.when_full,
+                shedding=settings.shedding,
+                state=None if settings.state is None else f"{settings.state.rstrip('/')}/{self.name}",
+                statics=settings.statics.get(self.name),
+            )
+            engine.start()
+            self._engine = engine
+            self._connect(self._outputs())
+            self._stage, self._why = "running", ""
+            self._feeds = make_feeds(self, own=self._own, files=settings.files)
+            self._feeds.start()
+
+    def stop(self, *, drain: bool = True) -> None:
+        """Takes what is enqueued unless told not to, and with a state folder commits; what came out can be dequeued."""
+        with self._lock:
+            if self._engine is None or self.stage == "stopped":
+                return
+            drain = drain and self._stage != "failed"
+            try:
+                if self._feeds is not None:
+                    self._feeds.stop_sources()
+                # From here on nothing is taken in; what is under way still finds the sinks and those who read.
+                self._stage, self._why = "stopped", "it was stopped"
+                self._engine.shutdown(drain=drain)
+            except AuroraError as error:
+                self._stage, self._why = "failed", str(error)
+                raise
+            finally:
+                self._stop_feeds()
+                self._end_readers("the network was stopped")
+
+    def _stop_feeds(self) -> None:
+        if self._feeds is not None:
+            self._feeds.stop()
+            self._feeds = None
+
+    def pause(self) -> None:
+        with self._lock:
+            self.engine.pause()
+            self._stage = "paused"
+
+    def resume(self) -> None:
+        with self._lock:
+            self.engine.resume()
+            self._stage = "running"
+
+    def modify(self, network: Network) -> dict[str, Any]:
+        """Puts a changed network in the place of this one, all of it or nothing; what became of it, as plain values."""
+        typed = typecheck(network)
+        check_feeds(network, own=self._own, files=self._settings.files)
+        with self._lock:
+            check_changed(self.network, network, own=self._own)
+            report: dict[str, Any] = {"applied": "at the next start"}
+            if self.stage in ("running", "paused"):
+                report = self.engine.modify(network).to_dict()
+            before, self._typed = self._outputs(), typed
+            after = self._outputs()
+            for name in [name for name in before if before[name] != after.get(name)]:
+                fanout = self._fanouts.pop(name, None)
+                if fanout is not None:
+                    kind = "has other columns now; subscribe again" if name in after else "was removed"
+                    fanout.end(f"the output {name} {kind}")
+            if self.stage in ("running", "paused"):
+                self._connect({name: schema for name, schema in after.items() if name not in self._fanouts})
+            for arc, tapped in self._taps.items():
+                tapped.end("the network was changed; subscribe again")
+                if self._engine is not None:
+                    with suppress(InputError):  # the arc may be gone
+                        self._engine.untap(arc, tapped)
+            self._taps.clear()
+            if self._feeds is not None:
+                for name, fanout in self._fanouts.items():
+                    if not any(sink.output == name for sink in network.sinks.values()):
+                        fanout.detach_all()
+                self._feeds.replace(network)
+            return report
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that runs; StateError if none does."""
+        if self.stage in ("stopped", "failed") or self._engine is None:
+            raise StateError(f"the network {self.name!r} does not run: {self._why}; start it")
+        return self._engine
+
+    # Tuples
+
+    def stream_schema(self, stream: str) -> Schema:
+        if stream not in self.network.streams:
+            raise unknown("stream", stream, list(self.network.streams))
+        return self._typed.arcs[stream].schema
+
+    def arc_schema(self, arc: str) -> Schema:
+        """Of an output, or of any arc; where both have the name it is the output's."""
+        outputs = self._outputs()
+        if arc in outputs:
+            return outputs[arc]
+        if arc in self._typed.arcs:
+            return self._typed.arcs[arc].schema
+        raise unknown("output or arc", arc, list(dict.fromkeys([*outputs, *self._typed.arcs])))
+
+    def enqueue(self, stream: str, table: Table) -> int:
+        """Adds tuples to an input, and tells how many. Waits while there is no room, or a reader holds it up."""
+        schema = self.stream_schema(stream)
+        engine = self.engine
+        try:
+            frame = table_frame(table, schema)
+        except InputError as error:
+            raise InputError(f"cannot enqueue to {stream}: {error}") from error
+        for fanout in list(self._fanouts.values()):
+            fanout.wait_for_room()
+        engine.enqueue(stream, frame)
+        return frame.height
+
+    def dequeue(
+        self, output: str, *, most: int | None = None, wait_s: float = 0.0, drain: bool = False
+    ) -> pl.DataFrame:
+        """What has come out and nobody has taken. Where somebody subscribes, that reader gets all of it."""
+        schema = self._output_schema(output)
+        if drain and self.stage == "running":
+            self.engine.drain()
+        fanout = self._fanouts.get(output)
+        limit = self._limits.dequeued_tuples if most is None else most
+        frames = [] if fanout is None else fanout.take(limit, wait_s)
+        return pl.concat([pl.DataFrame(schema=schema.to_polars()), *frames])
+
+    def subscribe(
+        self, arc: str, when_behind: WhenBehind = "drop", limit_bytes: int | None = None, *, consume: bool = True
+    ) -> Subscription:
+        """A reader of an output or of any arc from now on; the first reader of an output gets what waits."""
+        schema = self.arc_schema(arc)
+        if sum(f.readers for f in (*self._fanouts.values(), *self._taps.values())) >= self._limits.subscribers:
+            raise StateError(
+                f"the network {self.name!r} has {self._limits.subscribers} readers already; close one, or try later"
+            )
+        size = self._limits.subscriber_bytes if limit_bytes is None else limit_bytes
+        fanout = self._fanouts.get(arc)
+        if fanout is None and when_behind == "hold":
+            raise InputError(f"{arc} is inside the network, where one may only look on; ask for drop or disconnect")
+        if fanout is None:
+            with self._lock:
+                fanout = self._taps.get(arc) or self._tap(arc, schema)
+        return fanout.subscribe(size, when_behind, consume=consume)
+
+    def _tap(self, arc: str, schema: Schema) -> Fanout:
+        """It stays when its last reader has gone: the next one finds it, and without any it costs nothing much."""
+        fanout = Fanout(arc, schema, backlog_bytes=0, patience_s=self._limits.patience_s)
+        self.engine.tap(arc, fanout)
+        self._taps[arc] = fanout
+        return fanout
+
+    def attach(self, output: str, callback: Callable[[pl.DataFrame], None]) -> None:
+        """Calls ``callback`` with every train of an output, in the thread that ran the boxes."""
+        self._output_schema(output)
+        self._fanouts[output].attach(callback)
+
+    def receive(self, source: str, body: bytes) -> Received:
+        """Hands a body that was pushed to a source of the kind ``http``."""
+        if source not in self.network.sources:
+            raise unknown("source", source, list(self.network.sources))
+        if self._feeds is None:
+            raise StateError(f"the network {self.name!r} does not run: {self._why}; start it")
+        return self._feeds.receive(source, body)
+
+    # What it knows
+
+    def connectors(self) -> list[dict[str, Any]]:
+        """How every source and sink is doing."""
+        return [] if self._feeds is None else [status.to_plain() for status in self._feeds.statuses()]
+
+    def stats(self) -> Statistics:
+        if self._engine is None:
+            raise StateError(f"the network {self.name!r} has not been started, and so has no statistics; start it")
+        return self._engine.stats()
+
+    def describe(self) -> dict[str, Any]:
+        """The document, what it does, what waits, and the columns of every arc."""
+        known: dict[str, Any] = {} if self._engine is None else self._engine.describe()
+        known.pop("waiting", None)
+        return {
+            "name": self.name,
+            "stage": self.stage,
+            "why": self.why,
+            "processor": self._settings.processor,
+            "queued": {},
+            "drops": [],
+            **known,
+            "network": self.network.to_document(),
+            "streams": {name: columns(self._typed.arcs[name].schema) for name in self.network.streams},
+            "outputs": {name: self._described(name, schema) for name, schema in self._outputs().items()},
+            "arcs": {arc: columns(kind.schema) for arc, kind in self._typed.arcs.items()},
+        }
+
+    def _described(self, output: str, schema: Schema) -> dict[str, Any]:
+        fanout = self._fanouts.get(output)
+        counts = {"waiting": 0, "readers": 0, "dropped": 0, "let_go": 0}
+        if fanout is not None:
+            counts = {
+                "waiting": fanout.waiting,
+                "readers": fanout.readers,
+                "dropped": fanout.dropped,
+                "let_go": fanout.let_go,
+            }
+        return {"columns": columns(schema), **counts}
+
+    # Inside
+
+    def _outputs(self) -> dict[str, Schema]:
+        """What can be dequeued: the outputs, and of boxes that run the operator's code what they rejected."""
+        schemas = {name: self._typed.arcs[producer].schema for name, producer in self._typed.outputs.items()}
+        users = [name for name, box in self.network.boxes.items() if runs_user_code(box)]
+        return schemas | {rejected_by(name): REJECTED for name in users}
+
+    def _output_schema(self, output: str) -> Schema:
+        outputs = self._outputs()
+        if output not in outputs:
+            raise unknown("output", output, list(outputs))
+        return outputs[output]
+
+    def _connect(self, outputs: Mapping[str, Schema]) -> None:
+        assert self._engine is not None
+        limits = self._limits
+        for name, schema in outputs.items():
+            fanout = Fanout(name, schema, backlog_bytes=limits.backlog_bytes, patience_s=limits.patience_s)
+            self._fanouts[name] = fanout
+            self._engine.subscribe(name, fanout)
+
+    def _end_readers(self, reason: str) -> None:
+        for fanout in (*self._fanouts.values(), *self._taps.values()):
+            fanout.end(reason)
+        self._taps.clear()
+
+
+def columns(schema: Schema) -> dict[str, str]:
+    return {name: str(kind) for name, kind in schema.items()}

@@ -1,0 +1,137 @@
+"""A source that fails is run again, later each time; one that cannot be helped is left; the engine is never stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import polars as pl
+import pytest
+
+from aurora.clock import ManualClock
+from aurora.connectors.live.backoff import BackOff
+from aurora.connectors.live.failures import HopelessError, optional, secret
+from aurora.connectors.live.inlet import Inlet
+from aurora.connectors.live.worker import Worker
+from aurora.errors import InputError, StateError
+from tests.unit.connectors.live.stand_ins import CountedHalt, Recorder, inlet
+
+FRAME = pl.DataFrame({"x": [1, 2]})
+
+
+class _Source:
+    def __init__(self, *runs: Callable[[Inlet], None]) -> None:
+        self._runs = list(runs)
+        self.count = 0
+
+    def run(self, inlet: Inlet) -> None:
+        self.count += 1
+        self._runs.pop(0)(inlet)
+
+
+def _fail(_inlet: Inlet) -> None:
+    raise ConnectionError("nobody there")
+
+
+def _bring(inlet: Inlet) -> None:
+    inlet.connected()
+    inlet.put(FRAME)
+
+
+def _bring_and_fail(inlet: Inlet) -> None:
+    _bring(inlet)
+    raise ConnectionError("lost")
+
+
+def _run(source: _Source, waits: int = 100) -> tuple[Recorder, CountedHalt, Inlet]:
+    clock, target = ManualClock(), Recorder()
+    halt = CountedHalt(clock, waits)
+    way = inlet(target, halt, clock)
+    Worker(lambda: source, way, BackOff(1.0, 8.0, Random(1))).run()
+    return target, halt, way
+
+
+def test_it_waits_longer_each_time_and_never_longer_than_the_most() -> None:
+    source = _Source(*[_fail] * 7, _bring)
+    target, halt, way = _run(source)
+    assert len(halt.waited_s) == 7
+    for waited_s, whole_s in zip(halt.waited_s, (1, 2, 4, 8, 8, 8, 8), strict=True):
+        assert whole_s / 2 <= waited_s <= whole_s
+    assert len(set(halt.waited_s[3:])) == 4, "no chance in it: all sources would come back at the same moment"
+    status = way.meter.status()
+    assert (status.state, status.retries, status.connects, status.tuples) == ("ended", 7, 1, 2)
+    assert status.last_error == "nobody there"
+    assert target.rows == [(1,), (2,)]
+
+
+def test_after_a_good_connection_it_begins_with_the_first_wait_again() -> None:
+    _, halt, _ = _run(_Source(_fail, _fail, _fail, _bring_and_fail, _bring))
+    assert halt.waited_s[3] <= 1.0
+
+
+def test_a_connection_that_brings_nothing_is_no_good_one() -> None:
+    def connect_and_fail(inlet: Inlet) -> None:
+        inlet.connected()
+        raise ConnectionError("lost")
+
+    _, halt, way = _run(_Source(*[connect_and_fail] * 4, _bring))
+    assert halt.waited_s[3] >= 4.0
+    assert way.meter.status().connects == 5
+
+
+def test_what_cannot_be_helped_is_not_tried_again() -> None:
+    def hopeless(_inlet: Inlet) -> None:
+        raise HopelessError("install it")
+
+    source = _Source(hopeless)
+    _, halt, way = _run(source)
+    assert (source.count, halt.waited_s) == (1, [])
+    assert (way.meter.status().state, way.meter.status().last_error) == ("failed", "install it")
+
+
+def test_it_stops_while_it_waits() -> None:
+    _, halt, way = _run(_Source(*[_fail] * 50), waits=3)
+    assert len(halt.waited_s) == 3
+    assert way.meter.status().state == "stopped"
+
+
+def test_an_engine_that_takes_nothing_just_now_is_asked_again() -> None:
+    clock, target = ManualClock(), Recorder()
+    target.failures = [StateError("it is paused"), StateError("it is paused")]
+    way = inlet(target, CountedHalt(clock, 10), clock)
+    way.put(FRAME)
+    assert target.rows == [(1,), (2,)]
+    assert way.meter.status().last_error == "it is paused"
+    assert (way.meter.status().tuples, way.meter.status().dropped) == (2, 0)
+
+
+def test_tuples_that_an_engine_refuses_are_counted() -> None:
+    clock, target = ManualClock(), Recorder()
+    target.failures = [InputError("there is no room for 2 tuples")]
+    way = inlet(target, CountedHalt(clock, 10), clock)
+    way.put(FRAME)
+    way.put(FRAME)
+    assert (way.meter.status().tuples, way.meter.status().dropped) == (2, 2)
+
+
+def test_status_says_since_when() -> None:
+    clock = ManualClock(5)
+    way = inlet(Recorder(), CountedHalt(clock, 1), clock)
+    clock.move_s(1)
+    way.connected()
+    clock.move_s(1)
+    status = way.meter.status()
+    assert (status.state, status.since_us, status.to_plain()["connects"]) == ("connected", 1_000_005, 1)
+
+
+def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+    with pytest.raises(HopelessError, match=r"aurora-streams\[postgres\]"):
+        optional("psycopg")
+
+
+def test_a_missing_secret_names_the_variable() -> None:
+    assert secret("KEY", {"KEY": "x"}) == "x"
+    assert secret(None, {}) is None
+    with pytest.raises(HopelessError, match="KEY"):
+        secret("KEY", {})
