@@ -12,7 +12,7 @@ from benchmarks.experiments.figure import Experiment
 _HEAD = """# Experiments
 
 The figures of the scheduling paper (Carney and others, *Operator Scheduling in a Data Stream Manager*), measured on
-this engine. `make experiments` runs all of them in less than 20 minutes on two cores, and writes this page, its
+this engine. `make experiments` runs all of them in less than half an hour on two cores, and writes this page, its
 pictures and the data in `benchmarks/results/experiments`.
 
 How they are run:

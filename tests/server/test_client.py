@@ -65,7 +65,7 @@ def test_one_put_stays_open_for_each_input(client: Client, server: Serving) -> N
 
 
 def test_a_large_table_goes_in_parts_and_stays_in_order() -> None:
-    with serving(ticks(), limits=Limits(body_bytes=9 << 20)) as server, aurora.connect(server.url) as client:
+    with serving(ticks(), limits=Limits(body_bytes=16 << 20)) as server, aurora.connect(server.url) as client:
         numbers = np.arange(1_000_000, dtype=float)
         client.enqueue("ticks", pl.DataFrame({"ticker": "a long name for a ticker", "price": numbers}))
         found = pl.concat(client.dequeue("all"))["price"]
