@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding bench-converters bench-server brokers soak experiments clean
+.PHONY: help install test test-server lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding bench-converters bench-server brokers soak experiments clean
 
 help: ## show this list
 	@echo "Aurora. Targets:"
@@ -30,6 +30,9 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 test: lint types ## install, lint, check types, and run all tests and documentation examples
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+test-server: install ## the tests of the server that open many connections, alone
+	AURORA_SERVER_TESTS=1 $(BIN)/python -m pytest tests/server $(PYTEST_ARGS)
 
 lint: install ## ruff: rules and format, nothing changed
 	$(BIN)/ruff check .
