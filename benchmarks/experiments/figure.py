@@ -45,7 +45,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Experiment:
-    """``claim`` is the paper's, in short; ``setup`` and ``differs`` are for the page."""
+    """``claim`` is the paper's, in short; ``setup`` and ``differs`` are for the page.
+
+    One that is measured ``apart`` is only run where it is asked for.
+    """
 
     key: str
     title: str
@@ -53,6 +56,7 @@ class Experiment:
     setup: str
     differs: str
     measure: Callable[[Effort], Measured]
+    apart: bool = False
 
 
 def median(values: Iterable[float]) -> float:

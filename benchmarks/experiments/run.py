@@ -66,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="short runs to try things out, written to out/experiments")
     parser.add_argument("--page", action="store_true", help="only write the page anew, from what was measured last")
     options = parser.parse_args(arguments)
-    keys = list(EXPERIMENTS) if options.only is None else options.only.split(",")
+    whole = [key for key, experiment in EXPERIMENTS.items() if not experiment.apart]
+    keys = whole if options.only is None else options.only.split(",")
     unknown = [key for key in keys if key not in EXPERIMENTS]
     if unknown:
         parser.error(f"there is no experiment {', '.join(unknown)}; there are {', '.join(EXPERIMENTS)}")

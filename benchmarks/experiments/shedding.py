@@ -169,6 +169,7 @@ def _experiment(key: str, processor: ProcessorName, where: str) -> Experiment:
         "delivered even where the policy has thinned its tuples.",
         "",
         partial(measure, processor),
+        apart=True,
     )
 
 

@@ -127,8 +127,9 @@ class Arc:
             "order_by": order_by,
             "slack": slack,
             "late": late,
+            "shed": shed,
+            "max_gap": max_gap,
         }
-        given |= {"shed": shed, "max_gap": max_gap}
         notes: Notes = {"tags": tags, "description": description, "manual": manual}
         return self._aggregating("aggregate", name, [self], given, notes, compute, computed)
 
@@ -157,8 +158,9 @@ class Arc:
             "order_by": order_by,
             "slack": slack,
             "late": late,
+            "shed": shed,
+            "max_gap": max_gap,
         }
-        given |= {"shed": shed, "max_gap": max_gap}
         notes: Notes = {"tags": tags, "description": description, "manual": manual}
         return self._aggregating("tumble", name, [self], given, notes, compute, computed)
 
@@ -187,8 +189,9 @@ class Arc:
             "order_by": order_by,
             "slack": slack,
             "late": late,
+            "shed": shed,
+            "max_gap": max_gap,
         }
-        given |= {"shed": shed, "max_gap": max_gap}
         notes: Notes = {"tags": tags, "description": description, "manual": manual}
         return self._aggregating("slide", name, [self], given, notes, compute, computed)
 
