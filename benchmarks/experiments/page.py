@@ -24,7 +24,7 @@ How they are run:
 - The engine's queues, scheduler and local processor run with one worker. Tuples arrive by a timetable, whether the
   engine is ready or not, and their latency counts from the time at which they were due.
 - Time is the processor time of the worker, and the time in which it has nothing to do, which is skipped. So others on
-  the machine do not show in the figures. Only figure 3, the comparison on Spark and load shedding are on the wall clock.
+  the machine do not show in the figures. Only figure 3, the comparison on Spark and shedding are on the wall clock.
 - Where a scheduler in the paper decides on one box or application, so does ours here (`horizon=1`); by itself the
   engine plans up to 32 at a time.
 - Box costs and run lengths are scaled where noted. Values are medians of repeated runs.
