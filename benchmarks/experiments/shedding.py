@@ -29,6 +29,8 @@ OVER_UNIFORM, OVER_NONE = 1.5, 5.0
 BACK_S = 5.0
 TOLERANCE = 0.02
 """Runs differ by so much by themselves."""
+_NOTHING = 100.0
+"""From here on what it is compared with is as good as nothing, and the ratio says no more."""
 _BURST = ((4.0, 0.5), (3.0, 3.0), (9.0, 0.5))
 _SECOND_US = 1_000_000
 
@@ -81,6 +83,7 @@ def _findings(found: Mapping[Mode, Mapping[float, Utilities]], back_s: float) ->
         over_uniform = total[mode][at_two] / max(total["uniform"][at_two], 1e-9)
         over_none = total[mode][at_two] / max(total["off"][at_two], 1e-9)
         name = POLICIES[mode]
+        times_none = f"{over_none:.1f} times" if over_none < _NOTHING else "far more than a hundred times"
         findings += [
             Finding(
                 f"At {at_two:g} times the capacity, {name}: {over_uniform:.1f} times the utility of dropping the same "
@@ -88,7 +91,7 @@ def _findings(found: Mapping[Mode, Mapping[float, Utilities]], back_s: float) ->
                 over_uniform >= OVER_UNIFORM,
             ),
             Finding(
-                f"At {at_two:g} times the capacity, {name}: {over_none:.1f} times the utility of no shedding "
+                f"At {at_two:g} times the capacity, {name}: {times_none} the utility of no shedding "
                 f"(goal {OVER_NONE:g}).",
                 over_none >= OVER_NONE,
             ),

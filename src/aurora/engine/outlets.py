@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import NamedTuple
 
 import polars as pl
 
@@ -19,14 +20,18 @@ Ending = Callable[[], None]
 _LOG = logging.getLogger("aurora")
 
 
+class _Subscriber(NamedTuple):
+    take: Callback
+    ended: Ending | None
+
+
 class Outlet(LiveSink):
     """One output. Trains wait until somebody goes through it, unless there are subscribers, who get them at once."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._frames: deque[pl.DataFrame] = deque()
-        self._subscribers: list[Callback] = []
-        self._at_end: dict[Callback, Ending] = {}
+        self._subscribers: list[_Subscriber] = []
         self.bytes = 0
 
     def write(self, frame: pl.DataFrame) -> None:
@@ -36,33 +41,28 @@ class Outlet(LiveSink):
             return
         for subscriber in list(self._subscribers):
             try:
-                subscriber(frame)
+                subscriber.take(frame)
             except Exception:
                 # One who cannot take answers must not keep them from the others.
-                self.unsubscribe(subscriber)
+                self._subscribers = [other for other in self._subscribers if other is not subscriber]
                 _LOG.exception("a subscriber of the output %s failed, and gets nothing more", self._name)
 
-    def subscribe(self, subscriber: Callback, ended: Ending | None = None) -> None:
+    def subscribe(self, callback: Callback, ended: Ending | None = None) -> None:
         """From now on, beginning with what waits. ``ended`` is called when nothing more will come."""
         for frame in self:
-            subscriber(frame)
-        self._subscribers.append(subscriber)
-        if ended is not None:
-            self._at_end[subscriber] = ended
+            callback(frame)
+        self._subscribers.append(_Subscriber(callback, ended))
 
-    def unsubscribe(self, subscriber: Callback) -> None:
-        if subscriber in self._subscribers:
-            self._subscribers.remove(subscriber)
-            self._at_end.pop(subscriber, None)
+    def unsubscribe(self, callback: Callback) -> None:
+        self._subscribers = [subscriber for subscriber in self._subscribers if subscriber.take != callback]
 
     def end(self) -> None:
         """Tells all subscribers that nothing more will come, and has none from now on. What waits stays."""
-        for subscriber in list(self._subscribers):
-            ended = self._at_end.get(subscriber)
-            self.unsubscribe(subscriber)
+        ended, self._subscribers = self._subscribers, []
+        for subscriber in ended:
             try:
-                if ended is not None:
-                    ended()
+                if subscriber.ended is not None:
+                    subscriber.ended()
             except Exception:
                 _LOG.exception("a subscriber of the output %s failed at its end", self._name)
 

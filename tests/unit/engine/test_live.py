@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,22 @@ def test_answers_are_handed_to_subscribers_as_they_come() -> None:
         running.enqueue("s", rows(3, 4))
         assert there.wait(SOON_S)
     assert got == [4, 8]
+
+
+def test_anything_that_can_be_called_can_subscribe() -> None:
+    @dataclass
+    class Sink:
+        got: list[int]
+
+        def __call__(self, train: pl.DataFrame) -> None:
+            self.got.extend(train["x"])
+
+    first, second = Sink([]), Sink([])
+    with engine() as running:
+        running.subscribe("even", first)
+        running.subscribe("even", second)
+        running.enqueue("s", rows(2))
+    assert first.got == second.got == [4]
 
 
 def test_a_subscriber_that_fails_is_called_no_more(caplog: pytest.LogCaptureFixture) -> None:
