@@ -47,7 +47,7 @@ from aurora.shedding.observation import Mode
 if TYPE_CHECKING:
     from aurora.connectors.spark_feed import Feed
 
-_FEW = 10_000
+_FEW = 4_000
 """So few tuples may be run by the thread that enqueues them, if no other does; more would hold it up."""
 _LOOK_S = 0.1
 """How often a quiet engine that drops tuples looks whether it still has to."""

@@ -99,8 +99,11 @@ class Enqueued:
             self._counts[name] += rows
 
     def _clocks(self, times: pl.Series | None, count: int) -> Ints:
-        now = np.full(count, self._wall.now_us()) if times is None else np.maximum.accumulate(microseconds(times))
-        clocks: Ints = np.maximum(now, self._clock)
+        if times is None:
+            self._clock = max(self._clock, self._wall.now_us())
+            # The same number so often, without the room for it.
+            return np.broadcast_to(np.int64(self._clock), count)
+        clocks: Ints = np.maximum(np.maximum.accumulate(microseconds(times)), self._clock)
         self._clock = int(clocks[-1])
         return clocks
 
@@ -248,4 +251,9 @@ class Enqueued:
 
 def _joined(rows: list[Taken]) -> Taken:
     frames = [some for some in rows if isinstance(some, pl.DataFrame)]
-    return pl.concat(frames) if len(frames) > 1 else rows[0]
+    if len(frames) < 2:
+        return rows[0]
+    joined = frames[0].clone()
+    for frame in frames[1:]:
+        joined.vstack(frame, in_place=True)
+    return joined

@@ -38,6 +38,9 @@ _GLANCE_S = 0.002
 _REMEMBERED = 100
 _SETTLED = 50_000
 """So many tuples a box takes at a time, at most, when it is to come to an end."""
+_LONGEST = 100_000
+"""A call takes no more tuples than this, unless the person who chose trains said so: then they no longer fit a core's
+caches, and longer trains save nothing."""
 _SHARE_US = 50_000
 """How often memory is shared out anew among queues, while some of them are on disk."""
 _CALL_S = 30e-6
@@ -64,6 +67,7 @@ class Scheduled:
         self._measured = parts.measured
         self._storage = storage
         self._wall = parts.wall
+        self._longest = _LONGEST if settings.train is None else WHOLE_QUEUE
         self._boxes = QueuedBoxes(typed, storage, parts.position, parts.clock)
         topology = Topology.of(typed)
         self._policy = make_policy(settings, topology)
@@ -336,7 +340,7 @@ class Scheduled:
         began = time.perf_counter()
         if load is None:
             with self._lock:
-                load = self._boxes.begin(call.box, call.most)
+                load = self._boxes.begin(call.box, min(call.most, self._longest))
             if load is None:
                 return False
         place = self._boxes.places[call.box]

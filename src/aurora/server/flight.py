@@ -110,8 +110,9 @@ class FlightServer(flight.FlightServerBase):  # type: ignore[misc]
 
     def _check_size(self, batch: pa.RecordBatch) -> None:
         limit = self._host.limits.body_bytes
-        if batch.nbytes > limit:
-            raise InputError(f"a batch of {batch.nbytes:,} bytes came, and {limit:,} are allowed; send smaller ones")
+        size = batch.get_total_buffer_size()
+        if size > limit:
+            raise InputError(f"a batch of {size:,} bytes came, and {limit:,} are allowed; send smaller ones")
 
     # Tuples out
 

@@ -48,6 +48,20 @@ def test_one_latency_for_all_is_the_same_as_for_each(latency: int, tuples: int) 
     assert noted[0].sum_s == pytest.approx(noted[2].sum_s)
 
 
+@given(st.lists(st.tuples(st.integers(-5, 10**7), st.integers(1, 300)), min_size=1, max_size=8))
+def test_tuples_that_came_together_are_noted_as_each_alone(runs: list[tuple[int, int]]) -> None:
+    together, alone = Latencies(), Latencies()
+    latencies = np.repeat([latency for latency, _ in runs], [tuples for _, tuples in runs])
+    together.note(latencies, len(latencies))
+    for latency in latencies.tolist():
+        alone.note(latency, 1)
+    # One that has seen only short latencies has a shorter list.
+    longest = max(len(together.to_list()), len(alone.to_list()))
+    padded = [found.to_list() + [0] * (longest - len(found.to_list())) for found in (together, alone)]
+    assert padded[0] == padded[1]
+    assert together.sum_s == pytest.approx(alone.sum_s)
+
+
 @pytest.mark.parametrize("size", [1_025, 50_000, 131_073])
 def test_long_trains_are_exact_to_one_percent_too(size: int) -> None:
     latencies = np.random.default_rng(size).lognormal(9, 1, size).astype(np.int64)
