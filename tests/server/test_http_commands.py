@@ -67,6 +67,20 @@ def test_a_network_that_is_not_valid_is_refused_with_all_reasons(aurora: Aurora)
         assert "unknown-arc" in refused.output
 
 
+def test_what_a_server_has_is_described_and_listed(aurora: Aurora) -> None:
+    described = json.loads(aurora("describe", "-n", "demo").output)
+    assert described["stage"] == "running"
+    assert described["arcs"]["double"] == {"ticker": "string", "price": "double"}
+    listed = aurora("entities", "-n", "demo").output.splitlines()
+    assert [line.split()[:4] for line in listed] == [
+        ["demo", "stream", "ticks", "stream"],
+        ["demo", "box", "high", "filter"],
+        ["demo", "box", "double", "map"],
+        ["demo", "output", "dear", "output"],
+    ]
+    assert aurora("entities", "--kind", "map").output.split() == ["demo", "box", "double", "map"]
+
+
 def test_what_is_not_there_is_named(aurora: Aurora) -> None:
     Path("in.csv").write_text("ticker,price\na,1\n")
     wrong = aurora("enqueue", "tick", "in.csv", "-n", "demo")

@@ -1,11 +1,11 @@
-"""Commands that talk to a server: ``aurora start``, ``stop``, ``modify``, ``enqueue``, ``dequeue`` and ``stats``."""
+"""Commands that talk to a server, such as ``aurora start``, ``enqueue`` and ``stats``."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -86,12 +86,7 @@ def modify(
     ca: Ca = None,
 ) -> None:
     """Change a network while it runs, all of it or nothing; every reason against it is listed."""
-
-    def work(client: Client) -> int:
-        print(json.dumps(client.modify_network(network, why=why, author=author), indent=2, ensure_ascii=False))
-        return 0
-
-    _with(url, token, ca, work)
+    _with(url, token, ca, lambda client: _print(client.modify_network(network, why=why, author=author)))
 
 
 def enqueue(
@@ -156,6 +151,37 @@ def dequeue(
     _with(url, token, ca, work)
 
 
+def describe(
+    network: NetworkName = None,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    ca: Ca = None,
+) -> None:
+    """Print what a server says of a network, as JSON: its document, stage and columns, and what waits."""
+    _with(url, token, ca, lambda client: _print(client.describe(network)))
+
+
+def entities(
+    kind: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="Only those of a kind: stream, box, output, filter, join and so on."),
+    ] = None,
+    network: Annotated[str | None, typer.Option("--network", "-n", metavar="NAME", help="Only those of one.")] = None,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    ca: Ca = None,
+) -> None:
+    """List streams, boxes, outputs and all other elements of the networks on a server."""
+
+    def work(client: Client) -> int:
+        for one in client.list_entities(network=network, kind=kind):
+            described = f"  {one['description']}" if one["description"] else ""
+            print(f"{one['network']}  {one['section']}  {one['name']}  {one['kind']}{described}")
+        return 0
+
+    _with(url, token, ca, work)
+
+
 def stats(
     network: NetworkName = None,
     url: Url = DEFAULT_URL,
@@ -163,12 +189,12 @@ def stats(
     ca: Ca = None,
 ) -> None:
     """Print the statistics of a network on a server as JSON."""
+    _with(url, token, ca, lambda client: _print(client.get_perf_stats(network)))
 
-    def work(client: Client) -> int:
-        print(json.dumps(client.get_perf_stats(network), indent=2, ensure_ascii=False))
-        return 0
 
-    _with(url, token, ca, work)
+def _print(found: dict[str, Any]) -> int:
+    print(json.dumps(found, indent=2, ensure_ascii=False))
+    return 0
 
 
 def _schema(client: Client, network: str | None, section: str, name: str) -> Schema:
@@ -185,4 +211,4 @@ def _schema(client: Client, network: str | None, section: str, name: str) -> Sch
     return Schema.of(**(found["columns"] if section == "outputs" else found))
 
 
-COMMANDS = (start, stop, modify, enqueue, dequeue, stats)
+COMMANDS = (start, stop, modify, enqueue, dequeue, describe, entities, stats)
