@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import doctest
 import inspect
-import re
 import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from unittest import mock
 
 import yaml
+from pydantic import BaseModel
 
 import aurora.boxes
 import aurora.testing
@@ -24,9 +23,13 @@ from aurora.engine.in_memory import RunResult
 from aurora.model.box import KINDS, Box
 from aurora.model.document import loads
 from aurora.model.element import Element
-from docs.sources.tables import notice, rows_table, source, table
+from aurora.model.forms import form
+from aurora.model.window import Window
+from aurora.server.palette import box_summary, code_marks, said_of_boxes
+from docs.sources.forms import type_of
+from docs.sources.tables import notice, rows_table, table
 
-NOTICE = notice("src/aurora/boxes", "docs/sources/boxes.yaml")
+NOTICE = notice("src/aurora/boxes")
 
 
 @dataclass(frozen=True)
@@ -46,52 +49,38 @@ def pages() -> dict[str, str]:
 
 
 def _index() -> str:
-    rows = [(f"[{kind}]({kind}.md)", _code_marks(_summary(KINDS[kind]))) for kind in sorted(KINDS)]
+    rows = [(f"[{kind}]({kind}.md)", box_summary(KINDS[kind])) for kind in sorted(KINDS)]
     return "\n".join([NOTICE, "", "# The boxes", "", *table(("box", "what it does"), rows), ""])
 
 
 def _page(kind: str, declaration: type[Box]) -> str:
-    said = _said()["boxes"][kind]
+    said = said_of_boxes()["boxes"][kind]
     prose, example = _split(inspect.getdoc(declaration) or "")
-    lines = [NOTICE, "", f"# {kind}", "", _code_marks(_summary(declaration)), "", _code_marks(prose), ""]
+    lines = [NOTICE, "", f"# {kind}", "", box_summary(declaration), "", code_marks(prose), ""]
     # An example that cannot be run here stands in the file as it is to be shown.
     shown = [said["example"].strip()] if "example" in said else _shown(_caught(example, declaration))
     lines += ["## Example", "", *shown, ""]
     for extra in said.get("examples", ()):
         lines += [f"### {extra['title']}", "", extra["text"], "", *_shown(_run(extra)), ""]
     lines += ["## Parameters", ""]
-    lines += [*table(("parameter", "type", "meaning", "default"), _parameters(kind, declaration)), ""]
+    lines += [*table(("parameter", "type", "meaning", "default"), _parameters(declaration, _known(kind))), ""]
     lines += ["It also takes `description`, `tags` and `manual`, as every element does.", ""]
     if said.get("windows"):
-        lines += ["## Windows", "", _said()["windows"].strip(), ""]
+        lines += ["## Windows", "", "A window is a mapping:", ""]
+        lines += [*table(("key", "type", "meaning", "default"), _parameters(Window, said_of_boxes()["window"])), ""]
+        lines += [said_of_boxes()["windows"].strip(), ""]
     lines += ["## Ports", "", _inputs(declaration), ""]
     lines += [*table(("output port", "carries"), [(f"`{port}`", what) for port, what in said["ports"].items()]), ""]
     if said.get("ordered") or said.get("notes"):
         lines += ["## Order and lateness" if said.get("ordered") else "## Notes", ""]
-        lines += [_said()["ordered"].strip(), ""] if said.get("ordered") else []
+        lines += [said_of_boxes()["ordered"].strip(), ""] if said.get("ordered") else []
         lines += [said["notes"].strip(), ""] if said.get("notes") else []
     return "\n".join(lines)
-
-
-@cache
-def _said() -> dict[str, Any]:
-    return source("boxes.yaml")
-
-
-def _summary(declaration: type[Box]) -> str:
-    """The module's first line, which starts with the kind's name."""
-    first = (inspect.getdoc(inspect.getmodule(declaration)) or "").partition("\n")[0]
-    rest = first.removeprefix(f"{declaration.kind}: ")
-    return rest[:1].upper() + rest[1:]
 
 
 def _split(doc: str) -> tuple[str, str]:
     prose, marker, example = doc.partition("\n>>>")
     return prose.strip(), (">>>" + example).strip() if marker else ""
-
-
-def _code_marks(text: str) -> str:
-    return re.sub(r"``(.+?)``", r"`\1`", text)
 
 
 def _inputs(declaration: type[Box]) -> str:
@@ -101,17 +90,23 @@ def _inputs(declaration: type[Box]) -> str:
     return f"Inputs: {count}.{static if declaration.takes_static else ''}"
 
 
-def _parameters(kind: str, declaration: type[Box]) -> list[tuple[str, str, str, str]]:
-    known = _said()["parameters"] | _said()["boxes"][kind].get("parameters", {})
+def _known(kind: str) -> dict[str, str]:
+    """What is said of the parameters of a kind."""
+    texts: dict[str, str] = said_of_boxes()["parameters"] | said_of_boxes()["boxes"][kind].get("parameters", {})
+    return texts
+
+
+def _parameters(declaration: type[BaseModel], known: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
     rows = []
     for name, field in declaration.model_fields.items():
         if name in Element.model_fields:
             continue
         parameter = field.alias or name
         if parameter not in known:
-            raise SystemExit(f"docs/sources/boxes.yaml does not say what {parameter} of {kind} means")
+            where = declaration.__name__
+            raise SystemExit(f"src/aurora/boxes/boxes.yaml does not say what {parameter} of {where} means")
         default = "required" if field.is_required() else _written(field.get_default(call_default_factory=True))
-        rows.append((f"`{parameter}`", known[parameter]["type"], known[parameter]["means"], default))
+        rows.append((f"`{parameter}`", type_of(form(field.annotation, field.metadata)), known[parameter], default))
     return rows
 
 

@@ -12,12 +12,6 @@ import yaml
 FOLDER = Path(__file__).parent
 
 
-def source(name: str) -> dict[str, Any]:
-    """What a YAML file of this folder says."""
-    read: dict[str, Any] = yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
-    return read
-
-
 def notice(*sources: str) -> str:
     return f"<!-- Written by `make docs` from {' and '.join(sources)}; change it there. -->"
 

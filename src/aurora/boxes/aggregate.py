@@ -28,6 +28,7 @@ from aurora.boxes.value_windows import PaneWindows, Results, TimedWindows
 from aurora.errors import Report
 from aurora.expressions import Aggregates, Scope, analyse_aggregates
 from aurora.model.box import LATE, OUT, Kernel, Partitioning, box_kind
+from aurora.model.element import Aggregated
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import AT_END, CLOCK, HIDDEN, NOTHING, ORDER, WHEN, Emission, Ints, Progress, Train
@@ -58,7 +59,7 @@ class Aggregate(OrderedBox):
     kind: ClassVar[str] = "aggregate"
 
     window: Window
-    compute: Annotated[dict[str, str], Field(min_length=1)]
+    compute: Annotated[Aggregated, Field(min_length=1)]
     shed: Literal["windows", "tuples"] = "windows"
     max_gap: Annotated[int, Field(ge=1)] | None = None
 

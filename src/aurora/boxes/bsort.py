@@ -15,7 +15,7 @@ from aurora.boxes.order import CountBuffer, Rows, TimeSlack
 from aurora.boxes.ordered import amount, check_order_column, numpy_type
 from aurora.errors import Report
 from aurora.model.box import OUT, Box, Kernel, Partitioning, box_kind
-from aurora.model.element import Names, QuantityField
+from aurora.model.element import ColumnName, ColumnNames, QuantityField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import NOTHING, WHEN, Emission, Progress, Train, rows_at
@@ -43,9 +43,9 @@ class BSort(Box):
 
     kind: ClassVar[str] = "bsort"
 
-    order_by: str
+    order_by: ColumnName
     slack: QuantityField = Tuples(0)
-    group_by: Names = ()
+    group_by: ColumnNames = ()
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         schema = inputs[0].schema

@@ -14,6 +14,7 @@ from aurora.boxes.kernel import BaseKernel, Projection, asks_arrival, typed
 from aurora.errors import Report
 from aurora.expressions import Scope, analyse, columns_used
 from aurora.model.box import OUT, Box, Kernel, box_kind
+from aurora.model.element import Predicate
 from aurora.model.schema import ArcType
 from aurora.model.train import ORDER, Emission, Ints, Train, rows_where
 from aurora.model.types import BOOL
@@ -43,7 +44,7 @@ class Drop(Box):
 
     rate: Annotated[float, Field(ge=0, le=1)] | None = None
     seed: int = 0
-    where: str | None = None
+    where: Predicate | None = None
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,9 @@ from pydantic import Field, model_validator
 from aurora.boxes.kernel import BaseKernel, Projection, asks_arrival, typed
 from aurora.errors import Report
 from aurora.expressions import Compiled, Scope, analyse
-from aurora.model.box import OUT, Box, Kernel, box_kind
+from aurora.model.box import OUT, Box, Kernel, Port, box_kind
+from aurora.model.element import Predicate
+from aurora.model.forms import Holds, KeyedBy
 from aurora.model.schema import ArcType
 from aurora.model.train import Emission, Train, rows_where
 from aurora.model.types import BOOL
@@ -40,10 +42,11 @@ class Filter(Box):
 
     kind: ClassVar[str] = "filter"
     tuplewise: ClassVar[bool] = True
+    ports: ClassVar[tuple[Port, ...]] = (Port(OUT, when="where"), Port(each="routes"), Port(named_by="otherwise"))
 
-    where: str | None = None
-    routes: dict[str, str] = Field(default_factory=dict)
-    otherwise: str | None = Field(default=None, alias="else")
+    where: Predicate | None = None
+    routes: Annotated[dict[str, Predicate], KeyedBy("port")] = Field(default_factory=dict)
+    otherwise: Annotated[str, Holds("port")] | None = Field(default=None, alias="else")
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -52,11 +55,6 @@ class Filter(Box):
         if self.otherwise is not None and (not self.routes or self.otherwise in self.routes):
             raise ValueError("`else` goes with `routes` and names a port that no route has")
         return self
-
-    def output_ports(self) -> tuple[str, ...]:
-        if self.where is not None:
-            return (OUT,)
-        return tuple(self.routes) + (() if self.otherwise is None else (self.otherwise,))
 
     def _conditions(self) -> dict[str, str]:
         return self.routes if self.where is None else {OUT: self.where}

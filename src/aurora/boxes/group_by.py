@@ -11,7 +11,7 @@ from pydantic import Field
 from aurora.boxes.kernel import BaseKernel, check_grouping
 from aurora.errors import Report
 from aurora.model.box import OUT, Box, Kernel, box_kind
-from aurora.model.element import Names
+from aurora.model.element import ColumnNames
 from aurora.model.schema import ArcType
 from aurora.model.train import Emission, Train
 
@@ -37,7 +37,7 @@ class GroupBy(Box):
     kind: ClassVar[str] = "group_by"
     tuplewise: ClassVar[bool] = True
 
-    columns: Annotated[Names, Field(min_length=1)]
+    columns: Annotated[ColumnNames, Field(min_length=1)]
 
     def asks_hidden(self) -> bool:
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -22,8 +22,9 @@ from aurora.boxes.ordered import amount, check_order_column, numpy_type
 from aurora.boxes.segments import Array, sorting
 from aurora.errors import Report
 from aurora.expressions import Scalar, Scope, analyse, equalities
-from aurora.model.box import ANYWHERE, OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
-from aurora.model.element import QuantityField
+from aurora.model.box import ANYWHERE, OUT, TOGETHER, Box, Kernel, Partitioning, Port, box_kind
+from aurora.model.element import DistanceField, QuantityField
+from aurora.model.forms import Holds, KeyedBy
 from aurora.model.quantities import Quantity, Tuples
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import (
@@ -77,16 +78,19 @@ class Join(Box):
     kind: ClassVar[str] = "join"
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
     takes_static: ClassVar[bool] = True
+    ports: ClassVar[tuple[Port, ...]] = (Port(OUT), Port("late_left", when="late"), Port("late_right", when="late"))
 
-    on: str | None = None
-    within: QuantityField | None = None
-    left_order_by: str | None = None
-    right_order_by: str | None = None
+    on: Annotated[str, Holds("expression", expect="bool", scope="joined")] | None = None
+    within: DistanceField | None = None
+    left_order_by: Annotated[str, Holds("column", input=0)] | None = None
+    right_order_by: Annotated[str, Holds("column", input=1)] | None = None
     slack: QuantityField = Tuples(0)
     left_slack: QuantityField | None = None
     right_slack: QuantityField | None = None
     late: bool = False
-    compute: dict[str, str] = Field(default_factory=dict)
+    compute: Annotated[dict[str, Annotated[str, Holds("expression", scope="joined")]], KeyedBy("new column")] = Field(
+        default_factory=dict
+    )
 
     @model_validator(mode="after")
     def _order_of_both(self) -> Self:
@@ -96,9 +100,6 @@ class Join(Box):
         if self.within is None and given:
             raise ValueError(f"`{given[0]}` has no meaning without `within`")
         return self
-
-    def output_ports(self) -> tuple[str, ...]:
-        return (OUT, "late_left", "late_right") if self.late else (OUT,)
 
     def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
         if any(arc.static for arc in inputs):

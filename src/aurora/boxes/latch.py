@@ -21,12 +21,14 @@ from aurora.boxes.segments import position_in_segment, stable_order, starts_of
 from aurora.errors import Report
 from aurora.expressions import Scope, analyse_aggregates
 from aurora.model.box import LATE, OUT, Kernel, box_kind
-from aurora.model.element import TuplesField
+from aurora.model.element import Aggregated, TuplesField
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import CLOCK, NOTHING, ORDER, WHEN, Emission, Ints, Progress, Train
 from aurora.model.types import INT
 from aurora.model.window import ARRIVAL_ORDER, check_quantity
+
+_NEVER = np.iinfo(np.int64).max
 
 
 @box_kind
@@ -48,7 +50,7 @@ class Latch(OrderedBox):
     kind: ClassVar[str] = "latch"
 
     every: TuplesField = Tuples(1)
-    compute: Annotated[dict[str, str], Field(min_length=1)]
+    compute: Annotated[Aggregated, Field(min_length=1)]
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         (arc,) = inputs
@@ -129,15 +131,27 @@ class LatchKernel(BaseKernel):
         ends = np.append(starts[1:], len(codes)) + np.arange(lives)
         numbers = self._counts[codes] + position_in_segment(starts, len(codes)) + 1
         self._counts[touched] += np.diff(starts, append=len(codes))
-        self._lives = _put(self._lives, touched, take_partials(running, ends), groups, self._aggregation)
         due = np.flatnonzero(numbers % self._every == 0)
+        emitting = np.flatnonzero(row_of >= 0)[due]
+        running[0] = (self._since_answers(np.asarray(both[0][0])[place], starts + np.arange(lives), emitting),)
+        self._lives = _put(self._lives, touched, take_partials(running, ends), groups, self._aggregation)
+        self._lives[0][0][touched[self._counts[touched] % self._every == 0]] = _NEVER
         if len(due):
-            emitting = np.flatnonzero(row_of >= 0)[due]
             by_row = np.argsort(layout[due], kind="stable")
             out, source = emitting[by_row], layout[due][by_row]
             trains[OUT], faults = self._train(take_partials(running, out), rows.at(source))
             nulled += faults
         return Emission(trains, late=late.count, nulled=nulled)
+
+    @staticmethod
+    def _since_answers(arrivals: Ints, groups: Ints, answers: Ints) -> Ints:
+        """The earliest arrival of each stretch from one answer of a group to the next, at every entry of the stretch.
+
+        What came before the last answer does not make this one late; else latency would be the age of the group.
+        """
+        cuts = np.union1d(groups, answers[answers < len(arrivals) - 1] + 1)
+        earliest: Ints = np.repeat(np.minimum.reduceat(arrivals, cuts), np.diff(cuts, append=len(arrivals)))
+        return earliest
 
     def _train(self, partials: Partials, rows: Rows) -> tuple[Train, int]:
         visible, nulled = self._aggregation.columns(partials, self._groups.keys_of(rows.codes), None)

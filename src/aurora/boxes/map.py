@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import polars as pl
 from pydantic import Field, model_validator
@@ -12,7 +12,8 @@ from aurora.boxes.kernel import BaseKernel, Projection, asks_arrival, check_colu
 from aurora.errors import Report
 from aurora.expressions import Scalar, Scope, analyse
 from aurora.model.box import OUT, Box, Kernel, box_kind
-from aurora.model.element import Names
+from aurora.model.element import ColumnNames, Computed
+from aurora.model.forms import KeyedBy
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import Emission, Train
 from aurora.model.types import NULL
@@ -40,10 +41,10 @@ class Map(Box):
     kind: ClassVar[str] = "map"
     tuplewise: ClassVar[bool] = True
 
-    compute: dict[str, str] = Field(default_factory=dict)
-    extend: dict[str, str] = Field(default_factory=dict)
-    drop: Names = ()
-    rename: dict[str, str] = Field(default_factory=dict)
+    compute: Computed = Field(default_factory=dict)
+    extend: Computed = Field(default_factory=dict)
+    drop: ColumnNames = ()
+    rename: Annotated[dict[str, str], KeyedBy("column")] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:

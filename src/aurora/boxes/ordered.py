@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from aurora.boxes.kernel import check_columns, check_grouping
 from aurora.errors import Report
-from aurora.model.box import LATE, OUT, Box, Partitioning
-from aurora.model.element import Names, QuantityField
+from aurora.model.box import LATE, OUT, Box, Partitioning, Port
+from aurora.model.element import ColumnNames, QuantityField
+from aurora.model.forms import Holds
 from aurora.model.quantities import Quantity, Tuples
 from aurora.model.schema import ArcType, Schema
 from aurora.model.types import DOUBLE, INT, Type
@@ -20,13 +21,12 @@ from aurora.model.window import ARRIVAL_ORDER, check_quantity, on_axis
 class OrderedBox(Box):
     """An order-sensitive box over one stream."""
 
-    group_by: Names = ()
-    order_by: str = ARRIVAL_ORDER
+    ports: ClassVar[tuple[Port, ...]] = (Port(OUT), Port(LATE, when="late"))
+
+    group_by: ColumnNames = ()
+    order_by: Annotated[str, Holds("column", also=(ARRIVAL_ORDER,))] = ARRIVAL_ORDER
     slack: QuantityField = Tuples(0)
     late: bool = False
-
-    def output_ports(self) -> tuple[str, ...]:
-        return (OUT, LATE) if self.late else (OUT,)
 
     def grouping(self, arc: ArcType) -> tuple[str, ...]:
         """The box's own grouping, else the one that the stream brings along."""

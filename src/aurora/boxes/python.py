@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,8 @@ from aurora.boxes.kernel import BaseKernel
 from aurora.boxes.merge import Merge, in_order
 from aurora.boxes.segments import sorting, starts_of
 from aurora.errors import Report, UserCodeError, did_you_mean
-from aurora.model.box import ANYWHERE, TOGETHER, Box, Kernel, Partitioning, box_kind
+from aurora.model.box import ANYWHERE, TOGETHER, Box, Kernel, Partitioning, Port, box_kind
+from aurora.model.forms import Holds
 from aurora.model.quantities import Duration
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import CLOCK, NOTHING, ORDER, Emission, Ints, Progress, Train, rows_at
@@ -95,11 +96,14 @@ class Python(Box):
     tuplewise: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (1, None)
 
-    code: str = Field(alias="class")
+    ports: ClassVar[tuple[Port, ...]] = (Port(of="code"),)
+
+    code: Annotated[str, Holds("code")] = Field(alias="class")
     parameters: dict[str, Any] = Field(default_factory=dict)
 
-    def output_ports(self) -> tuple[str, ...]:
-        return tuple(REGISTERED[self.code].outputs) if self.code in REGISTERED else ("out",)
+    @classmethod
+    def registered(cls) -> Mapping[str, tuple[str, ...]]:
+        return {name: tuple(one.outputs) for name, one in REGISTERED.items()}
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         if self.code not in REGISTERED:

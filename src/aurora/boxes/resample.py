@@ -22,8 +22,9 @@ from aurora.boxes.ordered import amount, check_order_column, check_unique, numpy
 from aurora.boxes.segments import Array, repeat_ranges, search, sorting, stable_order
 from aurora.errors import Report
 from aurora.expressions import Scope, analyse_aggregates
-from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
-from aurora.model.element import Names, QuantityField
+from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, Port, box_kind
+from aurora.model.element import ColumnNames, DistanceField, Names, QuantityField
+from aurora.model.forms import Holds, KeyedBy
 from aurora.model.quantities import Tuples
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import ARRIVAL, NOTHING, Emission, Ints, Progress, Train
@@ -57,17 +58,19 @@ class Resample(Box):
 
     kind: ClassVar[str] = "resample"
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
+    ports: ClassVar[tuple[Port, ...]] = (Port(OUT), Port("late_pace", when="late"), Port("late_data", when="late"))
 
-    order_by: Annotated[Names, Field(min_length=1, max_length=2)]
-    within: QuantityField
-    group_by: Names = ()
+    order_by: Annotated[ColumnNames, Field(min_length=1, max_length=2)]
+    within: DistanceField
+    group_by: Annotated[Names, Holds("columns", input=DATA)] = ()
     slack: QuantityField = Tuples(0)
     late: bool = False
-    compute: Annotated[dict[str, str], Field(min_length=1)]
+    compute: Annotated[
+        dict[str, Annotated[str, Holds("expression", scope="aggregate", input=DATA)]],
+        KeyedBy("new column"),
+        Field(min_length=1),
+    ]
     interpolate: Literal["linear"] | None = None
-
-    def output_ports(self) -> tuple[str, ...]:
-        return (OUT, "late_pace", "late_data") if self.late else (OUT,)
 
     def partitioning(self, inputs: Sequence[ArcType]) -> Partitioning:
         # Every group meets every tuple of the pace.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from aurora.boxes.kernel import BaseKernel
 from aurora.boxes.python import SOURCE
 from aurora.errors import Report, StateError, UserCodeError, did_you_mean
 from aurora.model.box import OUT, TOGETHER, Box, Kernel, Partitioning, box_kind
+from aurora.model.forms import Holds
 from aurora.model.schema import ArcType, Schema
 from aurora.model.train import Emission, Ints, Train, rows_at
 
@@ -65,7 +66,11 @@ class Spark(Box):
     kind: ClassVar[str] = "spark"
     in_driver: ClassVar[bool] = True
 
-    function: str
+    function: Annotated[str, Holds("code")]
+
+    @classmethod
+    def registered(cls) -> Mapping[str, tuple[str, ...]]:
+        return dict.fromkeys(REGISTERED, (OUT,))
 
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:
         if self.function not in REGISTERED:

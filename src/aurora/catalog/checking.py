@@ -6,17 +6,19 @@ from dataclasses import dataclass
 
 import aurora.boxes  # noqa: F401  (puts the kinds of box on their list)
 from aurora.errors import Problem
-from aurora.model.check import TypedNetwork, check_draft, typecheck
+from aurora.model.check import TypedNetwork, review
 from aurora.model.document.reading import read_text
 from aurora.model.network import Network
+from aurora.model.typed import Arcs
 
 
 @dataclass(frozen=True)
 class Checked:
-    """``typed`` is there if none of the problems is an error."""
+    """``typed`` is there if none of the problems is an error; ``arcs`` are all whose type is known in spite of them."""
 
     text: str
     problems: tuple[Problem, ...]
+    arcs: Arcs
     typed: TypedNetwork | None
 
     @property
@@ -25,10 +27,8 @@ class Checked:
 
 
 def checked(text: str) -> Checked:
-    draft = read_text(text, format="yaml")
-    problems = tuple(check_draft(draft))
-    wrong = any(problem.severity == "error" for problem in problems)
-    return Checked(text, problems, None if wrong else typecheck(draft.network))
+    reviewed = review(read_text(text, format="yaml"))
+    return Checked(text, reviewed.problems, reviewed.arcs, reviewed.typed)
 
 
 def carried_columns(typed: TypedNetwork) -> list[tuple[str, str, str, str, int, str, str]]:

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from aurora.catalog.search import FINDABLE
-from aurora.catalog.tables import BESIDE, DERIVED, HISTORY, PARTS
+from aurora.catalog.tables import BESIDE, DERIVED, HISTORY, PARTS, SCOPES
 from aurora.catalog.triggers import triggers
 from aurora.errors import InputError, StateError
 
 APPLICATION_ID = 0x41757261
 """Stands in the file's header and says that it is a catalog: "Aura" in ASCII."""
 
-UPGRADES = ("\n".join((HISTORY, PARTS, DERIVED, BESIDE, FINDABLE, triggers())),)
+UPGRADES = ("\n".join((HISTORY, PARTS, DERIVED, BESIDE, FINDABLE, triggers())), SCOPES)
 """The n-th script makes a catalog of version n from one of version n - 1; an empty file has version 0."""
 
 VERSION = len(UPGRADES)

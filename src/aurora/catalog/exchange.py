@@ -6,6 +6,7 @@ What is imported into an empty catalog is exported as the same text again.
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -53,6 +54,7 @@ class _Bookmark(_Shape):
     note: str = ""
     author: str = ""
     at_us: int
+    scope: str = ""
 
 
 _Position = Annotated[list[float], Field(min_length=2, max_length=2)]
@@ -89,8 +91,8 @@ def _network(sql: sqlite3.Connection, name: str) -> dict[str, Any]:
         "versions": [_version(sql, version) for version in history.versions(sql, name)],
         "layout": places,
         "bookmarks": {
-            name: _given({"x": m.x, "y": m.y, "zoom": m.zoom, "at_us": m.at_us, "note": m.note, "author": m.author})
-            for name, m in marks.items()
+            name: _given({key: value for key, value in asdict(mark).items() if key not in ("network", "name")})
+            for name, mark in marks.items()
         },
     }
     return {key: value for key, value in plain.items() if value}

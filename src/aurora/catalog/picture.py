@@ -34,7 +34,7 @@ def set_layout(sql: sqlite3.Connection, network: str, positions: Mapping[Element
 
 
 def bookmarks(sql: sqlite3.Connection, network: str | None) -> list[Bookmark]:
-    query = "SELECT network, name, x, y, zoom, note, author, at_us FROM bookmarks"
+    query = "SELECT network, name, x, y, zoom, note, author, at_us, scope FROM bookmarks"
     rows = sql.execute(f"{query} WHERE ?1 IS NULL OR network = ?1 ORDER BY network, name", (network,))
     return [Bookmark(*row) for row in rows]
 
@@ -42,9 +42,9 @@ def bookmarks(sql: sqlite3.Connection, network: str | None) -> list[Bookmark]:
 def set_bookmark(sql: sqlite3.Connection, mark: Bookmark) -> None:
     _finite(f"bookmark {mark.name}", mark.x, mark.y, mark.zoom)
     sql.execute(
-        "INSERT OR REPLACE INTO bookmarks (network, name, x, y, zoom, note, author, at_us) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (mark.network, mark.name, mark.x, mark.y, mark.zoom, mark.note, mark.author, mark.at_us),
+        "INSERT OR REPLACE INTO bookmarks (network, name, x, y, zoom, note, author, at_us, scope) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (mark.network, mark.name, mark.x, mark.y, mark.zoom, mark.note, mark.author, mark.at_us, mark.scope),
     )
 
 

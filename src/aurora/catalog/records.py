@@ -90,7 +90,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Bookmark:
-    """A place in a network's picture that people come back to."""
+    """A place in a network's picture that people come back to.
+
+    ``scope`` names the superboxes that one has to go into, outermost first: ``detect/late``.
+    """
 
     network: str
     name: str
@@ -100,6 +103,7 @@ class Bookmark:
     note: str = ""
     author: str = ""
     at_us: int = 0
+    scope: str = ""
 
 
 @dataclass(frozen=True)

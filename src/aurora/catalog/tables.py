@@ -185,3 +185,5 @@ CREATE TABLE samples (
 CREATE VIEW statistics AS
     SELECT network, what, element, metric, at_us, value FROM series JOIN samples ON samples.series = series.id;
 """)
+
+SCOPES = _expanded("ALTER TABLE bookmarks ADD COLUMN scope text!;")

@@ -20,6 +20,7 @@ from aurora.expressions.names import AGGREGATES, CLOCKS, RESERVED_NAMES, WINDOW_
 from aurora.expressions.nodes import Call, Case, Coalesce, Column, Hidden, In, Literal, Logic, Node, Way
 from aurora.expressions.resolution import resolve
 from aurora.expressions.scope import Scope
+from aurora.expressions.spans import point_at, span_of
 from aurora.expressions.timestamps import timestamp_literal
 from aurora.model.train import ARRIVAL
 from aurora.model.types import BOOL, DURATION, NULL, STRING, TIMESTAMP
@@ -43,6 +44,13 @@ class Binder:
         self.report = report
 
     def bind(self, tree: exp.Expr) -> Node | None:
+        before = len(self.report.problems)
+        node = self._bound(tree)
+        if node is None:
+            point_at(tree, self.report, before)
+        return node
+
+    def _bound(self, tree: exp.Expr) -> Node | None:
         kind = type(tree)
         if kind in _OPERATORS:
             return self._operator(tree)
@@ -72,7 +80,8 @@ class Binder:
             return Literal(BOOL, None)
         if node.type != BOOL:
             found = f"{show(tree)} in {where} is {node.type}, not bool"
-            self.report.add("not-boolean", found, "write a condition, such as x <> 0 or text = 'yes'")
+            way_out = "write a condition, such as x <> 0 or text = 'yes'"
+            self.report.add("not-boolean", found, way_out, span=span_of(tree))
             return None
         return node
 

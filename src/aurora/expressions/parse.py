@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from aurora.errors import Report
+from aurora.errors import Report, Span
 from aurora.expressions.dialect import Aurora
 
 MAX_CHARACTERS = 100_000
@@ -22,6 +26,12 @@ _OPENING = {TokenType.L_PAREN, TokenType.CASE, TokenType.L_BRACKET, TokenType.L_
 _CLOSING = {TokenType.R_PAREN, TokenType.END, TokenType.R_BRACKET, TokenType.R_BRACE}
 _PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.TILDE, TokenType.PLUS}
 
+_QUOTED = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|/\*.*?\*/|--[^\n]*|(?P<open>'|"|/\*)""",
+    re.DOTALL,
+)
+"""Quotes and comments that are closed, and then those that are not."""
+
 _SPLIT = "compute the parts in a map box first, or write it flatter"
 
 
@@ -33,7 +43,8 @@ def parse(text: str, report: Report) -> exp.Expr | None:
     try:
         tokens = _DIALECT.tokenize(text)
     except TokenError as error:
-        report.add("syntax-error", f"{_clip(text)}: {_first_line(error)}", "close every quote and comment")
+        found = f"{_clip(text)}: {_first_line(error)}"
+        report.add("syntax-error", found, "close every quote and comment", span=_unclosed(text))
         return None
     if not tokens:
         report.add("syntax-error", "an empty expression", "write an SQL expression such as price > 100")
@@ -87,7 +98,7 @@ def _limits_hold(tokens: list[Token], text: str, report: Report) -> bool:
     closed = sum(token.token_type is TokenType.R_PAREN for token in tokens)
     if opened != closed:
         found = f"{_clip(text)} opens {opened} parentheses and closes {closed}"
-        report.add("syntax-error", found, "close every parenthesis that is opened")
+        report.add("syntax-error", found, "close every parenthesis that is opened", span=_unmatched(tokens))
         return False
     return True
 
@@ -104,7 +115,37 @@ def _report_syntax(error: ParseError, text: str, report: Report) -> None:
         what = "an operand is missing"
     found = f"{_clip(text)}: {what}{where}"
     way_out = "write an SQL expression; put a column name that is an SQL keyword in double quotes"
-    report.add("syntax-error", found + (f", near {near!r}" if near else ""), way_out)
+    report.add("syntax-error", found + (f", near {near!r}" if near else ""), way_out, span=_place(details, text))
+
+
+def _place(details: Mapping[str, Any], text: str) -> Span | None:
+    """The word that sqlglot stopped at: it tells the line, the column of the word's last character, and the word."""
+    if details.get("line") is None or not details.get("highlight"):
+        return None
+    before = sum(len(line) for line in text.splitlines(keepends=True)[: details["line"] - 1])
+    end = before + int(details["col"])
+    return end - len(details["highlight"]), end
+
+
+def _unmatched(tokens: list[Token]) -> Span | None:
+    """The last parenthesis that is never closed, or the first that was never opened."""
+    opened: list[Token] = []
+    for token in tokens:
+        if token.token_type is TokenType.L_PAREN:
+            opened.append(token)
+        elif token.token_type is TokenType.R_PAREN:
+            if not opened:
+                return token.start, token.end + 1
+            opened.pop()
+    return (opened[-1].start, opened[-1].end + 1) if opened else None
+
+
+def _unclosed(text: str) -> Span | None:
+    """From the quote or comment that has no end to the end of the text."""
+    for match in _QUOTED.finditer(text):
+        if match.lastgroup == "open":
+            return match.start(), len(text)
+    return None
 
 
 def _clip(text: str, size: int = 60) -> str:

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer
 
+from aurora.model.forms import Holds
+
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)?")
 _FACTORS = {"": 1, "B": 1}
@@ -125,15 +127,18 @@ def _brokers(value: Any) -> Any:
     return tuple(HostPort.parse(broker, 9092) for broker in listed)
 
 
-AddressField = Annotated[HostPort, BeforeValidator(HostPort.parse), PlainSerializer(str)]
-MqttBroker = Annotated[HostPort, BeforeValidator(lambda text: HostPort.parse(text, 1883)), PlainSerializer(str)]
+AddressField = Annotated[HostPort, BeforeValidator(HostPort.parse), PlainSerializer(str), Holds("address")]
+MqttBroker = Annotated[
+    HostPort, BeforeValidator(lambda text: HostPort.parse(text, 1883)), PlainSerializer(str), Holds("address")
+]
 KafkaBrokers = Annotated[
     tuple[HostPort, ...],
     BeforeValidator(_brokers),
     PlainSerializer(lambda brokers: [str(broker) for broker in brokers] if len(brokers) > 1 else str(brokers[0])),
+    Holds("addresses"),
 ]
-SizeField = Annotated[int, BeforeValidator(parse_size)]
-VariableName = Annotated[str, AfterValidator(_variable)]
+SizeField = Annotated[int, BeforeValidator(parse_size), Holds("size")]
+VariableName = Annotated[str, AfterValidator(_variable), Holds("variable")]
 """The name of an environment variable that holds a secret. Documents are shown to many; secrets stay outside."""
 WebAddress = Annotated[str, AfterValidator(_web)]
 DatabaseAddress = Annotated[str, AfterValidator(_postgres)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeVar
+from typing import Annotated, ClassVar, Protocol, TypeVar
 
 import polars as pl
 import pyarrow as pa
@@ -13,6 +13,7 @@ from pydantic import Field
 
 from aurora.errors import Report
 from aurora.model.element import Element, InputNames
+from aurora.model.forms import Holds
 from aurora.model.schema import ArcType
 from aurora.model.train import Emission, Progress, Train
 
@@ -66,6 +67,31 @@ ANYWHERE = Partitioning(None)
 TOGETHER = Partitioning(((),))
 
 
+@dataclass(frozen=True)
+class Port:
+    """One output port of a kind, or several, as its parameters have it.
+
+    ``name`` is there always, or ``when`` a parameter is given or true. ``each`` names a mapping whose keys are ports,
+    ``named_by`` a parameter that names a port, ``of`` one that names registered code, which has ports of its own.
+    """
+
+    name: str = ""
+    when: str = ""
+    each: str = ""
+    named_by: str = ""
+    of: str = ""
+
+    def names(self, box: Box) -> tuple[str, ...]:
+        if self.of:
+            return box.registered().get(getattr(box, self.of), (OUT,))
+        if self.each:
+            return tuple(getattr(box, self.each))
+        if self.named_by:
+            named = getattr(box, self.named_by)
+            return () if named is None else (named,)
+        return (self.name,) if not self.when or getattr(box, self.when) not in (None, False) else ()
+
+
 class Box(Element):
     """A box as its author declares it: drawable, storable, and able to derive what comes out of it.
 
@@ -82,11 +108,19 @@ class Box(Element):
     in_driver: ClassVar[bool] = False
     """Whether the box runs beside the engine, however the others are spread."""
 
-    inputs: InputNames = Field(alias="in")
+    ports: ClassVar[tuple[Port, ...]] = (Port(OUT),)
+    """The output ports that the kind has, by its parameters."""
+
+    inputs: Annotated[InputNames, Holds("arcs")] = Field(alias="in")
 
     def output_ports(self) -> tuple[str, ...]:
         """The names of the ports; the first is the one that a bare box name means."""
-        return (OUT,)
+        return tuple(name for port in self.ports for name in port.names(self))
+
+    @classmethod
+    def registered(cls) -> Mapping[str, tuple[str, ...]]:
+        """The operator's code that boxes of the kind may name, with its ports; empty for kinds that run none."""
+        return {}
 
     @abstractmethod
     def derive(self, inputs: Sequence[ArcType], report: Report) -> Mapping[str, ArcType]:

@@ -5,6 +5,7 @@ One mistake is reported once: a box whose input is unknown, wrong or on a cycle 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from aurora.errors import NetworkError, Problem, Report
@@ -17,7 +18,19 @@ from aurora.model.network import Network
 from aurora.model.schema import ArcType, Schema
 from aurora.model.typed import ENOUGH_PROBLEMS, Arcs, Producer, TypedNetwork, find_producer
 
-__all__ = ["TypedNetwork", "check", "check_draft", "typecheck"]
+__all__ = ["Review", "TypedNetwork", "check", "check_draft", "review", "typecheck"]
+
+
+@dataclass(frozen=True)
+class Review:
+    """What can be said of a draft: all problems, the type of every arc that is known in spite of them, and the whole.
+
+    ``typed`` is there if none of the problems is an error.
+    """
+
+    problems: tuple[Problem, ...]
+    arcs: Arcs
+    typed: TypedNetwork | None
 
 
 def check(network: Network | str | Path) -> list[Problem]:
@@ -27,15 +40,21 @@ def check(network: Network | str | Path) -> list[Problem]:
 
 def typecheck(network: Network) -> TypedNetwork:
     """The network with the type of every arc; raises NetworkError with all errors if there are any."""
-    checker = _Checker(Draft(network))
-    errors = [problem for problem in checker.problems() if problem.severity == "error"]
-    if errors:
-        raise NetworkError(errors)
-    return checker.typed()
+    reviewed = review(Draft(network))
+    if reviewed.typed is None:
+        raise NetworkError([problem for problem in reviewed.problems if problem.severity == "error"])
+    return reviewed.typed
 
 
 def check_draft(draft: Draft) -> list[Problem]:
     return _Checker(draft).problems()
+
+
+def review(draft: Draft) -> Review:
+    checker = _Checker(draft)
+    problems = tuple(checker.problems())
+    wrong = any(problem.severity == "error" for problem in problems)
+    return Review(problems, checker.arcs(), None if wrong else checker.typed())
 
 
 class _Checker:
@@ -54,9 +73,12 @@ class _Checker:
     def problems(self) -> list[Problem]:
         return self._net.places.locate(self._report.problems)
 
-    def typed(self) -> TypedNetwork:
+    def arcs(self) -> Arcs:
         first_ports = {name: ports[0] for name, box in self._net.boxes.items() if (ports := box.output_ports())}
-        return TypedNetwork(self._net, Arcs(self._types, first_ports), self._order, self._inputs, self._outputs)
+        return Arcs(self._types, first_ports)
+
+    def typed(self) -> TypedNetwork:
+        return TypedNetwork(self._net, self.arcs(), self._order, self._inputs, self._outputs)
 
     def _check(self) -> None:
         self._resolve_inputs()

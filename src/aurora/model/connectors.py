@@ -7,13 +7,14 @@ stands far above, in ``aurora.connectors.live``: checking and storing a declarat
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
 from aurora.errors import Report
 from aurora.model.addresses import Line
 from aurora.model.element import Declaration, DurationField, Element
+from aurora.model.forms import Holds
 from aurora.model.naming import shown, suggestion
 from aurora.model.quantities import Duration
 from aurora.model.schema import Schema
@@ -33,7 +34,7 @@ class Connector(Element):
     needs_format: ClassVar[bool] = True
     """Whether a format must be given; otherwise a file's extension may say it, or there are no bytes."""
 
-    format: Line | None = None
+    format: Annotated[Line, Holds("format")] | None = None
     options: dict[str, Any] = Field(default_factory=dict)
     retry: Retry = Retry()
 
@@ -44,7 +45,7 @@ class Connector(Element):
 class Source(Connector):
     """Brings tuples to the stream that ``into`` names."""
 
-    into: str
+    into: Annotated[str, Holds("stream")]
 
 
 class Sink(Connector):
@@ -54,7 +55,7 @@ class Sink(Connector):
     ``shed`` leaves tuples out and counts them, ``block`` lets the engine wait.
     """
 
-    output: str = Field(alias="from")
+    output: Annotated[str, Holds("output")] = Field(alias="from")
     queue: int = Field(100_000, ge=1)
     when_full: Literal["shed", "block"] = "shed"
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
+from aurora.model.forms import Holds, KeyedBy
 from aurora.model.quantities import Duration, Quantity, Tuples, parse_quantity, quantity_to_plain
 
 
@@ -23,7 +24,7 @@ class Element(Declaration):
     name: str
     tags: tuple[str, ...] = ()
     description: str = ""
-    manual: str = ""
+    manual: Annotated[str, Holds("markdown")] = ""
 
 
 def _names(value: Any) -> Any:
@@ -60,6 +61,17 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 InputNames = Annotated[tuple[str, ...], BeforeValidator(_names), PlainSerializer(_one_or_many)]
 """The streams, boxes or ports that a box reads, in port order."""
 
-QuantityField = Annotated[Quantity, BeforeValidator(parse_quantity), PlainSerializer(quantity_to_plain)]
-DurationField = Annotated[Duration, BeforeValidator(_duration), PlainSerializer(str)]
-TuplesField = Annotated[Tuples, BeforeValidator(_tuples), PlainSerializer(str)]
+QuantityField = Annotated[
+    Quantity, BeforeValidator(parse_quantity), PlainSerializer(quantity_to_plain), Holds("quantity")
+]
+DistanceField = Annotated[QuantityField, Holds("distance")]
+DurationField = Annotated[Duration, BeforeValidator(_duration), PlainSerializer(str), Holds("duration")]
+TuplesField = Annotated[Tuples, BeforeValidator(_tuples), PlainSerializer(str), Holds("tuples")]
+
+Predicate = Annotated[str, Holds("expression", expect="bool")]
+Computed = Annotated[dict[str, Annotated[str, Holds("expression")]], KeyedBy("new column")]
+Aggregated = Annotated[dict[str, Annotated[str, Holds("expression", scope="aggregate")]], KeyedBy("new column")]
+"""What boxes compute: a column's name, and the expression of a tuple or of a window of tuples."""
+
+ColumnName = Annotated[str, Holds("column")]
+ColumnNames = Annotated[Names, Holds("columns")]

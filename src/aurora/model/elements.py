@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from aurora.errors import Report
 from aurora.model.element import Element, InputNames
+from aurora.model.forms import Holds
 from aurora.model.naming import check_column, shown, suggestion
 from aurora.model.qos import QoS
 from aurora.model.quantities import Duration, Tuples, parse_quantity
@@ -79,7 +80,7 @@ def _keep_to_plain(keep: Duration | Tuples | None) -> str | None:
     return None if keep is None else str(keep)
 
 
-SchemaField = Annotated[Schema, BeforeValidator(_schema), PlainSerializer(_schema_to_plain)]
+SchemaField = Annotated[Schema, BeforeValidator(_schema), PlainSerializer(_schema_to_plain), Holds("schema")]
 
 
 class Stream(Element):
@@ -93,18 +94,24 @@ class Stream(Element):
 
 
 class Output(Element):
-    """Where results leave the network; ``source`` names the arc (``from`` in documents)."""
+    """Where results leave the network, and what they are worth there.
 
-    source: str = Field(alias="from")
+    ``source`` names the arc (``from`` in documents).
+    """
+
+    source: Annotated[str, Holds("arc")] = Field(alias="from")
     qos: Annotated[
-        QoS | None, BeforeValidator(_qos), PlainSerializer(lambda qos: None if qos is None else qos.to_plain())
+        QoS | None,
+        BeforeValidator(_qos),
+        PlainSerializer(lambda qos: None if qos is None else qos.to_plain()),
+        Holds("qos"),
     ] = None
 
 
 class Superbox(Element):
     """A named group of boxes, and of other superboxes, that a person zooms into."""
 
-    boxes: Annotated[InputNames, Field(min_length=1)]
+    boxes: Annotated[InputNames, Field(min_length=1), Holds("boxes")]
 
 
 class ConnectionPoint(Element):
@@ -114,12 +121,14 @@ class ConnectionPoint(Element):
     nowhere: it is static data of its own schema, read from ``file`` or given when the network starts.
     """
 
-    on: str | None = None
-    keep: Annotated[Duration | Tuples | None, BeforeValidator(_keep), PlainSerializer(_keep_to_plain)] = None
-    key: InputNames = ()
-    columns: Annotated[Schema | None, BeforeValidator(_schema_or_none), PlainSerializer(_schema_to_plain)] = Field(
-        default=None, alias="schema"
-    )
+    on: Annotated[str, Holds("arc")] | None = None
+    keep: Annotated[
+        Duration | Tuples | None, BeforeValidator(_keep), PlainSerializer(_keep_to_plain), Holds("quantity")
+    ] = None
+    key: Annotated[InputNames, Holds("columns")] = ()
+    columns: Annotated[
+        Schema | None, BeforeValidator(_schema_or_none), PlainSerializer(_schema_to_plain), Holds("schema")
+    ] = Field(default=None, alias="schema")
     file: str | None = None
 
     @property

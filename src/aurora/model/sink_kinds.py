@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,6 +19,7 @@ from aurora.model.addresses import (
 )
 from aurora.model.connectors import Sink, sink_kind
 from aurora.model.element import Declaration, DurationField
+from aurora.model.forms import Holds
 from aurora.model.naming import suggestion
 from aurora.model.quantities import Duration
 from aurora.model.schema import Schema
@@ -140,7 +141,7 @@ class KafkaSink(Sink):
 
     brokers: KafkaBrokers
     topic: Line
-    key: Line | None = None
+    key: Annotated[Line, Holds("column")] | None = None
     username: Line | None = None
     password_env: VariableName | None = None
     mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512"

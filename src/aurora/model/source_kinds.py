@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from aurora.model.addresses import (
 )
 from aurora.model.connectors import Source, source_kind
 from aurora.model.element import Declaration, DurationField, Names
+from aurora.model.forms import Holds, KeyedBy
 from aurora.model.generators import check_columns
 from aurora.model.naming import suggestion
 from aurora.model.quantities import Duration
@@ -143,8 +144,8 @@ class PostgresSource(Source):
 
     url: DatabaseAddress
     password_env: VariableName | None = None
-    query: str | None = None
-    cursor: Line | None = None
+    query: Annotated[str, Holds("sql")] | None = None
+    cursor: Annotated[Line, Holds("column")] | None = None
     start: int | float | str | None = None
     poll: DurationField = Duration(1_000_000)
     batch: int = Field(10_000, ge=1)
@@ -182,14 +183,18 @@ class Bursts(Declaration):
 class GeneratorSource(Source):
     """Tuples that are made up: ``rate`` per second, other rates in ``bursts``, the same tuples for the same ``seed``.
 
-    ``columns`` says how each column is made; a column that is left out is NULL. ``count`` ends it.
+    ``columns`` says how each column is made; a column that is left out is NULL. Of the tuples only those come for which
+    ``where`` holds: so some can fall silent for a while. ``count`` ends it.
     """
 
     kind: ClassVar[str] = "generator"
     needs_format: ClassVar[bool] = False
 
     rate: float = Field(gt=0, le=1e9)
-    columns: dict[str, Any] = Field(default_factory=dict)
+    columns: Annotated[dict[str, Annotated[Any, Holds("made", scope="generator")]], KeyedBy("column")] = Field(
+        default_factory=dict
+    )
+    where: Annotated[str, Holds("expression", expect="bool", scope="generator")] | None = None
     bursts: Bursts | None = None
     seed: int = Field(0, ge=0)
     count: int | None = Field(None, ge=0)
@@ -215,7 +220,7 @@ class ReplaySource(Source):
     needs_format: ClassVar[bool] = False
 
     path: Line
-    time: Line
+    time: Annotated[Line, Holds("column")]
     speed: float = Field(1.0, gt=0, le=1e9)
     repeat: bool = False
 

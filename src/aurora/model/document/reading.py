@@ -72,14 +72,29 @@ def read_file(path: str | Path) -> Draft:
 
 def read_text(text: str, *, format: Literal["yaml", "json"], file: str | None = None) -> Draft:
     try:
-        try:
-            _check_size(len(text.encode()))
-        except UnicodeEncodeError:
-            raise MalformedError("malformed-document", "half of a surrogate pair in the text", "write UTF-8") from None
-        tree = build((json_text if format == "json" else yaml_text).events(text))
+        tree = _tree(text, format)
     except MalformedError as error:
         return _nothing(error.problem, file)
     return _read(tree, tree.places(file))
+
+
+def read_plain(text: str) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """The plain data of a document, YAML or JSON, with whatever is wrong with it; None if it is no document at all."""
+    try:
+        tree = _tree(text, "yaml")
+    except MalformedError as error:
+        return None, [error.problem]
+    if not isinstance(tree.data, dict):
+        return None, _read(tree, tree.places(None)).problems
+    return tree.data, tree.doubles
+
+
+def _tree(text: str, format: Literal["yaml", "json"]) -> Tree:
+    try:
+        _check_size(len(text.encode()))
+    except UnicodeEncodeError:
+        raise MalformedError("malformed-document", "half of a surrogate pair in the text", "write UTF-8") from None
+    return build((json_text if format == "json" else yaml_text).events(text))
 
 
 def read_document(document: Any, places: Places | None = None) -> Draft:
