@@ -7,13 +7,17 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-server lint format types docs demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding bench-converters bench-server brokers soak experiments clean
+.PHONY: help install page test lint format types docs pictures demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding bench-converters bench-server bench-page brokers soak experiments clean
 
 help: ## show this list
 	@echo "Aurora. Targets:"
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-install: $(INSTALLED) ## make .venv with Aurora (editable) and the test tools
+install: $(INSTALLED) ## make .venv with Aurora (editable), its page and the test tools
+	@$(BIN)/python web/build_page.py --if-possible
+
+page: $(INSTALLED) ## build the page of the server, if its sources have changed
+	$(BIN)/python web/build_page.py
 
 # Made anew only when what is to be installed has changed.
 $(INSTALLED): pyproject.toml constraints.txt
@@ -24,15 +28,15 @@ $(INSTALLED): pyproject.toml constraints.txt
 		echo "'$(PYTHON)' cannot make virtual environments. Way out: install its venv package (Debian: apt install python3-venv)."; exit 1; }
 	@echo "Making $(VENV) with $$($(PYTHON) --version) ..."
 	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python web/build_page.py --if-possible
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --constraint constraints.txt --editable '.[test]'
 	@$(BIN)/python -m aurora.processors.spark.java || echo "Aurora is installed; without Java it runs with --processor local."
 	@touch $@
 
 test: lint types ## install, lint, check types, and run all tests and documentation examples
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
-
-test-server: install ## the tests of the server that open many connections, alone
-	AURORA_SERVER_TESTS=1 $(BIN)/python -m pytest tests/server $(PYTEST_ARGS)
+	@$(BIN)/python -m tests.server.install_brokers --once
+	@$(BIN)/python -m tests.page.browser
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 
 lint: install ## ruff: rules and format, nothing changed
 	$(BIN)/ruff check .
@@ -48,8 +52,11 @@ format: install ## ruff: put the code in form
 docs: install ## write the reference pages that come from the code
 	$(BIN)/python -m docs.generate
 
-demo: install ## the feed-alarms case study: generate a feed, run it, show the alarms, draw the network
-	$(BIN)/python -m case_studies.feed_alarms.demo $(DEMO_ARGS)
+pictures: install ## take the pictures of the page that the documentation shows; needs an idle machine
+	$(BIN)/python -m tests.page.pictures
+
+demo: install ## the feed-alarms case study live, with its page; Ctrl-C ends it (DEMO_ARGS="--seconds 60 --processor local")
+	$(BIN)/aurora demo $(DEMO_ARGS)
 
 bench-boxes: install ## the boxes against Polars over the same data (BENCH_ARGS=--quick for a tenth of it)
 	$(BIN)/python -m benchmarks.boxes $(BENCH_ARGS)
@@ -78,6 +85,9 @@ bench-converters: install ## converters against Polars, NumPy and pyarrow over t
 bench-server: install ## Flight against a bare echo, 200 producers, JSON lines over TCP (BENCH_ARGS=--quick)
 	$(BIN)/python -m benchmarks.server $(BENCH_ARGS)
 
+bench-page: install ## how smooth the page stays with a thousand boxes, beside an empty page (BENCH_ARGS=--quick)
+	$(BIN)/python -m benchmarks.page $(BENCH_ARGS)
+
 brokers: install ## install Mosquitto, PostgreSQL and Kafka for the tests of sources and sinks
 	$(BIN)/python -m tests.server.install_brokers
 
@@ -88,4 +98,4 @@ experiments: install ## the scheduling paper's figures on this engine, in 20 min
 	$(BIN)/python -m benchmarks.experiments $(EXPERIMENT_ARGS)
 
 clean: ## remove .venv and what tools leave behind
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist out
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist out web/node_modules src/aurora/server/page

@@ -33,6 +33,7 @@ from aurora.model.train import Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.plan import Execution, Processor
 from aurora.processors.spark.masters import Master
+from aurora.processors.spark.place import SparkPlace
 from aurora.processors.spark.runner import SparkRunner
 from aurora.processors.spark.session import start_session, stop_session
 from aurora.processors.steps.processor import StepProcessor
@@ -92,12 +93,19 @@ class Place:
     def __init__(self, log: Path, extra: Mapping[str, str] | None = None) -> None:
         self.session: SparkSession = start_session(MASTER, log=log, extra=extra or {})
         self.tiers = Tiers(None, None)
+        self._place: SparkPlace | None = None
 
     def processor(self, typed: TypedNetwork, *, standing: bool = True) -> Processor:
-        runner = SparkRunner(self.session, self.tiers.fastest, MASTER.slots or 1, standing=standing)
+        """One after the other: tasks that stood by for the last one leave."""
+        if self._place is not None:
+            self._place.dismiss()
+        self._place = SparkPlace(self.session, MASTER.slots or 1, standing=standing)
+        runner = SparkRunner(self._place, self.tiers.fastest)
         return StepProcessor(typed, runner, self.tiers.blocks, self.tiers.fastest)
 
     def close(self) -> None:
+        if self._place is not None:
+            self._place.dismiss()
         stop_session(self.session)
         self.tiers.close()
 

@@ -1,4 +1,4 @@
-"""Writes the pages and pictures that come from the code: boxes, expressions, HTTP, metrics, problems, and networks.
+"""Writes what comes from the code: the reference pages of boxes, documents and the rest, and pictures of networks.
 
     python -m docs.generate
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from aurora.drawing import draw
 from aurora.model import load
 from docs.sources.box_pages import pages as box_pages
+from docs.sources.document_page import page as document_page
 from docs.sources.expression_page import page as expression_page
 from docs.sources.http_page import page as http_page
 from docs.sources.metric_page import page as metric_page
@@ -26,6 +27,7 @@ def pages() -> dict[Path, str]:
     """Every page by its path."""
     return {
         **{REFERENCE / "boxes" / name: text for name, text in box_pages().items()},
+        REFERENCE / "document.md": document_page(),
         REFERENCE / "expressions.md": expression_page(),
         REFERENCE / "http.md": http_page(),
         REFERENCE / "metrics.md": metric_page(),

@@ -1,6 +1,8 @@
-"""The case study live in a terminal: make a feed, run the network over it, show the alarms and what they cost.
+"""The case study over files: make a feed, run the network over it, show the alarms and what they cost.
 
-make demo
+    python -m case_studies.feed_alarms.demo
+
+``aurora demo`` shows the same network live.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Severity = Literal["error", "warning"]
+Span = tuple[int, int]
+"""Characters of a text, from the first up to but not including the second."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: what, where, what was found, what would be legal, and the way out."""
+    """One thing that is wrong: what, where, what was found, what would be legal, and the way out.
+
+    ``span`` is the part of the text at ``path`` that is meant, where that is an expression and the part is known.
+    """
 
     id: str
     found: str
@@ -44,6 +49,7 @@ class Problem:
     place: Place = Place()
     choices: tuple[str, ...] = ()
     severity: Severity = "error"
+    span: Span | None = None
 
     def __str__(self) -> str:
         where = " ".join(part for part in (str(self.place), self.element) if part)
@@ -74,9 +80,10 @@ class Report:
         *,
         choices: Iterable[str] = (),
         severity: Severity = "error",
+        span: Span | None = None,
     ) -> None:
         self.problems.append(
-            Problem(id, found, way_out, self.element, self.path, choices=tuple(choices), severity=severity)
+            Problem(id, found, way_out, self.element, self.path, Place(), tuple(choices), severity, span)
         )
 
     def take(self, problems: Iterable[Problem]) -> None:

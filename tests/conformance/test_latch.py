@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.cases import Case, check_engine, check_oracle, one
+from conformance.cases import Case, at, check_engine, check_oracle, one
 
 S = {"s": {"x": "int"}}
 G = {"s": {"g": "string", "x": "int"}}
@@ -23,6 +23,14 @@ CASES = [
         one(*enumerate((1, 2, 3, 4, 5))),
         {"b": [(2, 2), (4, 4)]},
         at_end="flush",
+    ),
+    Case(
+        "an answer of a latch has the earliest arrival since the answer before",
+        G,
+        "{a: {kind: latch, in: s, group_by: g, every: 2 tuples, compute: {n: count(*)}},"
+        " b: {kind: map, in: a, extend: {t: arrival_time()}}}",
+        one((0, "a", 1), (1, "b", 1), (2, "a", 1), (5, "a", 1), (6, "b", 1), (8, "a", 1), (9, "b", 1)),
+        {"b": [("a", 2, at(0)), ("b", 2, at(1)), ("a", 4, at(5))]},
     ),
     Case(
         "latch in the order of a column",

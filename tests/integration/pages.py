@@ -1,7 +1,7 @@
 """The pages as a reader sees them: fenced blocks with the names of the files they show, headings and links.
 
 A block shows a file if the paragraph before it ends in the file's name, in code marks, and a colon. A page whose
-examples start Spark begins with the comment ``needs: spark``.
+examples start Spark begins with the comment ``needs: spark``, one that needs a broker with ``needs: mosquitto``.
 """
 
 from __future__ import annotations
@@ -44,6 +44,11 @@ class Page:
     @property
     def needs_spark(self) -> bool:
         return self.text.startswith("<!-- needs: spark -->")
+
+    @property
+    def needs_broker(self) -> bool:
+        """It is done with real programs by ``tests/server/test_tutorial_mqtt.py``."""
+        return self.text.startswith("<!-- needs: mosquitto -->")
 
     @cached_property
     def blocks(self) -> list[Block]:

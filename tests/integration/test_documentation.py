@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if not page.needs_spark], ids=str)
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.needs_spark and not page.needs_broker], ids=str)
 def test_examples_do_what_the_page_says(page: Page) -> None:
     check_examples(page)
 
@@ -127,6 +127,17 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
         seen.add(path)
         ahead += [(path.parent / urldefrag(link)[0]).resolve() for link in by_path[path].links()]
     assert not [str(page) for page in PAGES if page.path not in seen]
+
+
+def test_every_kind_of_source_and_sink_is_shown() -> None:
+    """With its parameters as they are: ``test_examples_do_what_the_page_says`` looks at them."""
+    page = Page(ROOT / "docs" / "how-to" / "sources-and-sinks.md")
+    shown: dict[str, set[str]] = {"sources": set(), "sinks": set()}
+    for block in page.blocks:
+        document = yaml.safe_load(block.text) if block.language == "yaml" else None
+        for section in shown.keys() & (document or {}).keys():
+            shown[section] |= {one["kind"] for one in document[section].values()}
+    assert shown == {"sources": SOURCES.keys(), "sinks": SINKS.keys()}
 
 
 def test_what_the_paper_map_names_is_there() -> None:

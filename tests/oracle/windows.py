@@ -15,7 +15,10 @@ INFINITY = math.inf
 
 @dataclass
 class Closed:
-    """A window to emit. ``start`` is None for a window of tuples; ``trigger`` is the arrival time of an empty one."""
+    """A window to emit. ``start`` is None for a window of tuples; ``trigger`` is the arrival time of an empty one.
+
+    ``newest`` is how many of the members came since it was last emitted, if not all.
+    """
 
     group: Hashable
     members: list[Placed]
@@ -23,10 +26,11 @@ class Closed:
     end: Any = None
     timed_out: bool = False
     trigger: int = 0
+    newest: int = 0
 
     @property
     def arrival(self) -> int:
-        return min((member.tuple.arrival for member in self.members), default=self.trigger)
+        return min((member.tuple.arrival for member in self.members[-self.newest :]), default=self.trigger)
 
 
 @dataclass
@@ -217,7 +221,8 @@ class Lifetime(Groups):
     def give(self, placed: Placed, moment: Moment) -> tuple[list[Closed], bool]:
         life = self.life.setdefault(placed.group, [])
         life.append(placed)
-        return ([Closed(placed.group, list(life))] if len(life) % self.every == 0 else []), False
+        answer = [Closed(placed.group, list(life), newest=self.every)]
+        return (answer if len(life) % self.every == 0 else []), False
 
     def pass_to(self, progress: Any, trigger: int) -> list[Closed]:
         return []

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -14,6 +15,9 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from aurora.processors.spark.java import find_java
+from tests.server.ports import free_port
 
 KAFKA = Path(os.environ.get("AURORA_TEST_KAFKA", Path.home() / ".cache" / "aurora-tests" / "kafka"))
 """Where the jars of a Kafka broker are."""
@@ -28,12 +32,6 @@ def until(condition: Callable[[], object], seconds: float = 30.0, what: str = ""
         time.sleep(0.02)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def answers(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)
@@ -43,8 +41,17 @@ def answers(port: int) -> bool:
 class Broker:
     """A program that can be stopped and started again on its port, with what it has stored."""
 
-    def __init__(self, command: Sequence[str], port: int, *, user: str | None = None, folder: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        port: int,
+        *,
+        user: str | None = None,
+        folder: Path,
+        ends_by: signal.Signals = signal.SIGTERM,
+    ) -> None:
         self.port = port
+        self._ends_by = ends_by
         self.folder = folder
         self._command = list(command)
         self._user = user
@@ -62,7 +69,7 @@ class Broker:
 
     def stop(self) -> None:
         if self._process is not None:
-            self._process.terminate()
+            self._process.send_signal(self._ends_by)
             try:
                 self._process.wait(20)
             except subprocess.TimeoutExpired:
@@ -150,7 +157,8 @@ def postgres() -> Iterator[Broker]:
         )  # fmt: skip
         options = ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-k", str(folder)]
         command = [str(programs / "postgres"), "-D", str(data), "-p", str(port), *options]
-        broker = Broker(command, port, user=user, folder=folder)
+        # Told otherwise, it waits until all clients have gone by themselves.
+        broker = Broker(command, port, user=user, folder=folder, ends_by=signal.SIGINT)
         broker.start()
         try:
             until(lambda: _takes_logins(port), 30, "PostgreSQL takes logins")
@@ -175,8 +183,13 @@ def _takes_logins(port: int) -> bool:
 # Kafka
 
 
+def _java() -> str | None:
+    found = shutil.which("java") or find_java()
+    return None if found is None else str(found)
+
+
 def kafka_missing() -> str:
-    if shutil.which("java") is None:
+    if _java() is None:
         return "there is no Java for Kafka"
     if not list(KAFKA.glob("kafka_*.jar")):
         return f"there is no Kafka in {KAFKA} (python -m tests.server.install_brokers)"
@@ -206,7 +219,9 @@ def kafka() -> Iterator[Broker]:
             "group.initial.rebalance.delay.ms": "0",
         }
         config.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-        java = ["java", "-Xmx512m", "-cp", f"{KAFKA}/*"]
+        program = _java()
+        assert program is not None
+        java = [program, "-Xmx512m", "-cp", f"{KAFKA}/*"]
         subprocess.run(
             [*java, "kafka.tools.StorageTool", "format", "-t", _cluster_id(), "-c", str(config)],
             check=True, capture_output=True, cwd=folder,

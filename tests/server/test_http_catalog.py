@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable
@@ -57,8 +58,15 @@ def test_statements_in_names_are_names(tmp_path: Path) -> None:
                 assert name == "text" or answer.json() == []
             assert http.get(f"{API}/networks/{text.replace('/', '')}/versions").json() == []
         assert len(http.get(f"{API}/networks/demo/versions").json()) == 1
+        # What people write is kept as they wrote it.
+        said = "it's \"x\"'); DROP TABLE versions; --"
+        body = {"document": DOCUMENT.replace("network: demo", f"network: demo\ndescription: {json.dumps(said)}")}
+        assert http.put(f"{API}/networks/demo", json={**body, "why": said, "author": said}).is_success
+        latest = http.get(f"{API}/networks/demo/versions").json()[-1]
+        assert (latest["why"], latest["author"]) == (said, said)
+        assert http.get(f"{API}/networks/demo").json()["network"]["description"] == said
     with sqlite3.connect(file) as sql:
-        assert sql.execute("SELECT COUNT(*) FROM versions").fetchone() == (1,)
+        assert sql.execute("SELECT COUNT(*) FROM versions").fetchone() == (2,)
     sql.close()
 
 

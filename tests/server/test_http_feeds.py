@@ -97,3 +97,31 @@ def test_what_the_operator_declared_is_not_for_clients_to_change(tmp_path: Path)
         assert http.put(f"{API}/networks/demo", content=own.replace("price > 10", "price > 30")).status_code == 200
         assert http.put(f"{API}/networks/demo", content=DOCUMENT).status_code == 200
         assert service.host.hosted("demo").network.to_json() == loads(DOCUMENT).to_json()
+
+
+def test_a_sink_that_is_taken_away_gets_nothing_more_and_answers_wait_again(tmp_path: Path) -> None:
+    """Two sinks read one output. First one goes, then the other; each time the rest notices nothing."""
+    sinks = [f"  {name}: {{kind: file, from: dear, path: {tmp_path / name}.csv}}\n" for name in ("one", "two")]
+    row = [{"ticker": "a", "price": 20.0}]
+    with serving(DOCUMENT + "sinks:\n" + "".join(sinks)) as service:
+        hosted = service.host.hosted("demo")
+        service.host.enqueue("demo", "ticks", row)
+        service.host.modify_network("demo", DOCUMENT + "sinks:\n" + sinks[1])
+        service.host.enqueue("demo", "ticks", row)
+        service.host.drain("demo")
+        assert hosted.dequeue("dear").height == 0
+        service.host.modify_network("demo", DOCUMENT)
+        service.host.enqueue("demo", "ticks", row)
+        service.host.drain("demo")
+        assert hosted.dequeue("dear").height == 1
+    assert (tmp_path / "one.csv").read_text().count("a,40.0") == 1
+    assert (tmp_path / "two.csv").read_text().count("a,40.0") == 2
+
+
+def test_what_nobody_took_can_be_dequeued_after_the_end_and_is_gone_with_the_next_start() -> None:
+    with serving() as service:
+        service.host.enqueue("demo", "ticks", [{"ticker": "a", "price": 20.0}] * 3)
+        service.host.stop("demo")
+        assert service.host.dequeue("demo", "dear", most=2).height == 2
+        service.host.start("demo")
+        assert service.host.dequeue("demo", "dear", drain=True).height == 0

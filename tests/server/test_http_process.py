@@ -14,7 +14,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from aurora.cli.app import app
 from tests.server.http_serving import API, DOCUMENT, FULL, WINDOWED, rows
 
 AURORA = [sys.executable, "-c", "from aurora.cli import main; main()"]
@@ -122,14 +124,17 @@ def test_without_state_the_next_server_begins_anew(folder: Path) -> None:
         (["bad.yaml"], "unknown-arc"),
     ],
 )
-def test_what_cannot_be_served_is_said_at_once(folder: Path, arguments: list[str], said: str) -> None:
+def test_what_cannot_be_served_is_said_at_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
     (folder / "bad.yaml").write_text(DOCUMENT.replace("from: double", "from: nothing"))
-    environment = {**os.environ, "AURORA_PROCESSOR": "local"}
-    command = [*AURORA, "serve", *arguments, "--port", "0", "--no-flight"]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
-    assert done.returncode in (1, 2)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
+    # In this process: to start one takes longer than the rest. What were served by mistake would end by the time limit.
+    done = CliRunner().invoke(app, ["serve", *arguments, "--port", "0", "--no-flight"])
+    assert isinstance(done.exception, SystemExit)
+    assert done.exit_code in (1, 2)
     assert said in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_a_port_that_is_taken_is_named(folder: Path) -> None:
@@ -162,12 +167,16 @@ def test_with_a_token_and_a_certificate(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.spark
+@pytest.mark.timeout(300)
 def test_on_spark(folder: Path) -> None:
-    with aurora_serve(folder, "demo.yaml", "--master", "local[1]", processor="spark") as running:
+    with aurora_serve(folder, "demo.yaml", "counted.yaml", "--master", "local[1]", processor="spark") as running:
         assert running.http.get(f"{API}/server").json()["processor"] == "spark"
+        running.http.post(f"{API}/networks/counted/streams/ticks", json=rows(3, 1.0))
         running.http.post(f"{API}/networks/demo/streams/ticks", json=rows(3))
         came = running.http.post(f"{API}/networks/demo/outputs/dear/dequeue", params={"drain": True})
         assert [row["price"] for row in came.json()] == [40.0, 42.0, 44.0]
+        came = running.http.post(f"{API}/networks/counted/outputs/totals/dequeue", params={"drain": True})
+        assert came.json() == [{"total": 3.0}]
         code, said = running.end()
     assert code == 0
     assert "Traceback" not in said

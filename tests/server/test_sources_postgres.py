@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
+from aurora.errors import NetworkError
 from tests.server.brokers import PASSWORD, Broker, postgres, postgres_missing, postgres_url, until
 from tests.server.feeding import document, fed, lines, ticks
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(postgres_missing()), reason=postgres_missing())]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("postgres"),  # one broker for all
+    pytest.mark.skipif(bool(postgres_missing()), reason=postgres_missing()),
+]
 
 ALL_TYPES = {
     "k": "int", "b": "bool", "d": "double", "s": "string", "t": "timestamp", "i": "duration", "y": "binary",
@@ -84,7 +89,28 @@ def test_a_query_cannot_write(server: Broker) -> None:
     query = "SELECT 'x' AS ticker, 1.0 AS price, 1 AS n) q; DELETE FROM kept; SELECT * FROM (SELECT 1 AS n"
     with fed(document({"feed": _given(server, query=query, cursor="n")}), PG_KEY=PASSWORD) as running:
         until(lambda: running.state("feed") == "retrying")
+    # What the session may do is for the query to change, what its transaction may do is not.
+    _sql(server, "CREATE FUNCTION empty_it() RETURNS bigint LANGUAGE sql AS 'DELETE FROM kept RETURNING n'")
+    mine = "set_config('default_transaction_read_only', 'off', false)"
+    turns = f"CASE current_setting('transaction_read_only') WHEN 'on' THEN length({mine}) ELSE empty_it() END"
+    query = f"SELECT 'x' AS ticker, 1.0 AS price, extract(epoch FROM clock_timestamp())::bigint + {turns} AS n"
+    with fed(document({"feed": _given(server, query=query, cursor="n", poll="10ms")}), PG_KEY=PASSWORD) as running:
+        until(lambda: len(running.rows) >= 3)
     assert _sql(server, "SELECT n FROM kept") == [(1,)]
+
+
+@pytest.mark.parametrize("name", ['kept"; DROP TABLE safe; --', "safe; DROP TABLE safe", "public.safe) SELECT 1; --"])
+def test_statements_in_names_are_names(server: Broker, name: str) -> None:
+    _sql(server, "CREATE TABLE IF NOT EXISTS safe (ticker text, price double precision, n bigint)")
+    with fed(document(sinks={"rows": _given(server, table=name)}), PG_KEY=PASSWORD) as running:
+        running.engine.enqueue("ticks", [{"ticker": "a", "price": 1.0, "n": 1}])
+        until(lambda: running.feeds.status("rows").dead == 1)
+    with fed(document({"feed": _given(server, notify=name, format="json")}), PG_KEY=PASSWORD) as running:
+        until(lambda: running.state("feed") == "connected")
+    query = document({"feed": _given(server, query="SELECT * FROM safe", cursor=name)})
+    with pytest.raises(NetworkError, match="unknown-column"), fed(query):
+        pass
+    assert _sql(server, "SELECT count(*) FROM safe") == [(0,)]
 
 
 def test_notifications_become_tuples(server: Broker) -> None:

@@ -375,9 +375,12 @@ def serve(
         str, typer.Option(metavar="SIZE", help="The largest request that is taken over HTTP.")
     ] = "32MiB",
     functions: Functions = None,
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Open the page in a browser; then networks may be drawn there.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log errors only.")] = False,
 ) -> None:
-    """Serve networks over HTTP, WebSocket and Arrow Flight, until Ctrl-C or SIGTERM."""
+    """Serve networks over HTTP, WebSocket and Arrow Flight, and a page to work on them, until Ctrl-C or SIGTERM."""
     from aurora.cli.serve import Request
     from aurora.cli.serve import serve as serve_networks
 
@@ -405,6 +408,34 @@ def serve(
         files=files,
         max_body=max_body,
         functions=tuple(functions or ()),
+        open_page=open_page,
         quiet=quiet,
     )
     raise typer.Exit(reported(lambda: serve_networks(request)))
+
+
+@app.command()
+def demo(
+    processor: Annotated[
+        str, typer.Option(metavar="spark|local", envvar="AURORA_PROCESSOR", help="What runs the boxes, as for run.")
+    ] = "spark",
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", envvar="AURORA_MASTER", help="Any Spark master, as for run.")
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option(metavar="FACTOR", help="How many times as many ticks come; 1 is 6,460 per second.")
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(metavar="N", min=1, help="End after so long; else with Ctrl-C, or after 60 s without a terminal."),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=65535, help="For the page; 8642 or a free one if not given.")
+    ] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the page in a browser.")] = False,
+) -> None:
+    """Show the feed-alarms case study live, with its page: alarms, quality of service, and overload."""
+    from aurora.cli.demo import Request, demonstrate
+
+    request = Request(processor, master, rate, seconds, port, not no_open)
+    raise typer.Exit(reported(lambda: demonstrate(request)))

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -56,13 +57,16 @@ class Request:
     files: Path | None
     max_body: str
     functions: tuple[str, ...]
+    open_page: bool
     quiet: bool
 
 
 def serve(request: Request) -> int:
     """Serves until SIGTERM or Ctrl-C, or until a client asks for the end; then drains. Asked twice, it ends at once."""
-    if not request.networks and request.catalog is None:
-        raise InputError("there is nothing to serve; name a network document, or a catalog with --catalog")
+    if not request.networks and request.catalog is None and not request.open_page:
+        raise InputError(
+            "there is nothing to serve; name a network document, or a catalog with --catalog, or draw one with --open"
+        )
     service = Service(
         _networks(request),
         settings=_settings(request),
@@ -73,12 +77,13 @@ def serve(request: Request) -> int:
     )
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("aurora").setLevel(logging.ERROR if request.quiet else logging.INFO)
-    _end_on_signals(service.asked)
+    end_on_signals(service.asked)
     service.start()
     try:
         say(f"serving {', '.join(service.host.names()) or 'no networks yet'} on {service.url}")
         if service.flight_url is not None:
             say(f"Flight on {service.flight_url}")
+        _tell_of_page(service, open_it=request.open_page)
         # Python runs signal handlers between two waits.
         while not service.asked.wait(3600):
             pass
@@ -87,6 +92,17 @@ def serve(request: Request) -> int:
         service.close()
     say("stopped")
     return 0
+
+
+def _tell_of_page(service: Service, *, open_it: bool) -> None:
+    if not service.server.page.built:
+        say("there is no page, since it has not been built; way out: make page")
+        return
+    # What listens everywhere is opened on this machine.
+    address = f"{service.url}/".replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+    say(f"page at {address}")
+    if open_it and not webbrowser.open(address):
+        say("no browser could be opened; open the page's address in one")
 
 
 def _networks(request: Request) -> list[Network]:
@@ -99,28 +115,28 @@ def _networks(request: Request) -> list[Network]:
 
 def _settings(request: Request) -> EngineSettings:
     return EngineSettings(
-        processor=cast(ProcessorName, _one_of("--processor", request.processor, get_args(ProcessorName))),
+        processor=cast(ProcessorName, one_of("--processor", request.processor, get_args(ProcessorName))),
         master=request.master or DEFAULT_MASTER,
         clock=None if request.clock == "wall" else request.clock,
-        scheduler=None if request.scheduler is None else _one_of("--scheduler", request.scheduler, tuple(POLICIES)),
+        scheduler=None if request.scheduler is None else one_of("--scheduler", request.scheduler, tuple(POLICIES)),
         workers=request.workers,
         headroom=request.headroom,
         memory=request.memory or DEFAULT_MEMORY,
         disk=request.disk or DEFAULT_DISK,
-        when_full=cast(WhenFull, _one_of("--when-full", request.when_full, get_args(WhenFull))),
-        shedding=cast(Mode, _one_of("--shedding", request.shedding, get_args(Mode))),
+        when_full=cast(WhenFull, one_of("--when-full", request.when_full, get_args(WhenFull))),
+        shedding=cast(Mode, one_of("--shedding", request.shedding, get_args(Mode))),
         state=request.state,
         files=request.files,
     )
 
 
-def _one_of(option: str, value: str, choices: tuple[str, ...]) -> str:
+def one_of(option: str, value: str, choices: tuple[str, ...]) -> str:
     if value not in choices:
         raise InputError(f"{option} {value} is not known; use one of {', '.join(choices)}")
     return value
 
 
-def _end_on_signals(asked: threading.Event) -> None:
+def end_on_signals(asked: threading.Event) -> None:
     """The first signal asks for a clean end, a second one does not wait for it."""
     if threading.current_thread() is not threading.main_thread():
         return

@@ -129,4 +129,5 @@ def _problem(entry: Mapping[str, Any]) -> Problem:
         Place(place.get("file"), entry.get("line", place.get("line"))),
         tuple(entry.get("choices") or ()),
         "warning" if entry.get("severity") == "warning" else "error",
+        (span[0], span[1]) if isinstance(span := entry.get("span"), list) and len(span) == 2 else None,
     )

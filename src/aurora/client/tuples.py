@@ -138,7 +138,9 @@ class Put:
         with self._lock, self._ending():
             if self._taken < self._sent:
                 self._confirm(self._empty)
-            self._writer.close()
+            # All has been taken. A server that is gone by now has nothing of ours.
+            with suppress(flight.FlightUnavailableError):
+                self._writer.close()
 
     @contextmanager
     def _ending(self) -> Iterator[None]:

@@ -166,6 +166,11 @@ class BoxCosts:
                 found[box] = min(self.overhead_s[box] / each_s, 1.0) * (1 - calls_per_s / often_per_s)
         return found
 
+    @property
+    def last_us(self) -> npt.NDArray[np.int64]:
+        """When calls of each box were last worked out; when this began for boxes that had none."""
+        return self._at_us
+
     def made(self, box: int) -> int:
         """Tuples that came out of the box so far."""
         return int(self._made[box])
@@ -176,6 +181,16 @@ class BoxCosts:
     def load(self, box: int, now_us: int) -> float:
         """Seconds of work per second."""
         return self._per_s(1, box, now_us)
+
+    def rates(self, now_us: int) -> tuple[Floats, Floats]:
+        """Of all boxes at once: tuples that came out per second, and seconds of work."""
+        until_us = np.maximum(now_us, self._at_us)
+        passed = (until_us - self._began_us) * self._tick
+        kept = np.exp2((until_us - self._at_us) * self._tick)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            factor = np.where(passed < 0, kept * -self._tick * 1e6 * np.log(2) / (1 - np.exp2(passed)), 0.0)
+        made, seconds = self._recent * factor
+        return made, seconds
 
     def _per_s(self, which: int, box: int, now_us: int) -> float:
         return per_second(float(self._recent[which, box]), int(self._at_us[box]), self._began_us, now_us, self._tick)

@@ -35,6 +35,43 @@ _SLICE_S = 0.005
 
 def change(engine: Engine, network: Network, statics: Mapping[str, Table]) -> Modified:
     """Does it all. The caller sees to it that there is one change at a time."""
+    new, given, plan, report = _prepared(engine, network, statics)
+    if plan.quiet:
+        engine._statics = given
+        return replace(report, swap_s=_rename(engine, new))
+    running = engine._check_started()
+    if not isinstance(running.processor, Modifiable):
+        raise StateError(
+            f"the processor {running.processor.kind} cannot change its network; shut the engine down first"
+        )
+    processor = running.processor.modified(new, given, plan.kept)
+    began_s = time.perf_counter()
+    try:
+        with engine._breakpoints.passed():
+            running.flow.go_on(alone=engine._looping.paused)
+            _take_in(engine, plan)
+            swap_s, error = _drain_and_swap(engine, running, processor, new, given, plan)
+    finally:
+        engine._queued.release()
+        engine._unbarred.set()
+        engine._looping.wake()
+    if error is not None:
+        raise error
+    return replace(report, drain_s=time.perf_counter() - began_s - swap_s, swap_s=swap_s)
+
+
+def foresee(engine: Engine, network: Network) -> Modified:
+    """What ``change`` would do, without doing it; the same refusals."""
+    return _prepared(engine, network, {})[3]
+
+
+# Before
+
+
+def _prepared(
+    engine: Engine, network: Network, statics: Mapping[str, Table]
+) -> tuple[TypedNetwork, dict[str, pl.DataFrame], Plan, Modified]:
+    """The new network, its static tables, and what is to be done; NetworkError if the engine cannot take it."""
     old = engine._typed
     new = typecheck(own_copy(network))
     tables, problems = _tables(new, statics)
@@ -48,30 +85,7 @@ def change(engine: Engine, network: Network, statics: Mapping[str, Table]) -> Mo
     if problems:
         raise NetworkError(problems)
     plan = plan_change(old, new, list(tables))
-    report = compare(old, new, plan)
-    if plan.quiet:
-        engine._statics = given
-        return replace(report, swap_s=_rename(engine, new))
-    running = engine._check_started()
-    if not isinstance(running.processor, Modifiable):
-        raise StateError(
-            f"the processor {running.processor.kind} cannot change its network; shut the engine down first"
-        )
-    processor = running.processor.modified(new, given, plan.kept)
-    began_s = time.perf_counter()
-    try:
-        _take_in(engine, plan)
-        swap_s, error = _drain_and_swap(engine, running, processor, new, given, plan)
-    finally:
-        engine._queued.release()
-        engine._unbarred.set()
-        engine._looping.wake()
-    if error is not None:
-        raise error
-    return replace(report, drain_s=time.perf_counter() - began_s - swap_s, swap_s=swap_s)
-
-
-# Before
+    return new, given, plan, compare(old, new, plan)
 
 
 def _tables(new: TypedNetwork, statics: Mapping[str, Table]) -> tuple[dict[str, pl.DataFrame], list[Problem]]:

@@ -17,7 +17,7 @@ from aurora.model.typed import Producer
 from aurora.processors.poison import REJECTED, RejectedTuple
 
 _LOG = logging.getLogger("aurora")
-Tap = Callable[[pl.DataFrame], None]
+Tap = Callable[[Train], None]
 
 
 def rejected_by(box: str) -> str:
@@ -50,6 +50,7 @@ class Delivery:
         """Whoever notes or reads statistics holds it."""
         self.taps: dict[Producer, tuple[Tap, ...]] = {}
         """Who looks at arcs, inside the network too. Mostly nobody does, and then nothing is shown."""
+        self._tapping = threading.Lock()
 
     def watch(self, watcher: Watcher) -> None:
         """One more wants to know."""
@@ -60,20 +61,22 @@ class Delivery:
         self.taps = {arc: old.taps[was] for arc, was in arcs.items() if was in old.taps}
 
     def tap(self, arc: Producer, tap: Tap) -> None:
-        """``tap`` gets the tuples of an arc from now on."""
-        self.taps = {**self.taps, arc: (*self.taps.get(arc, ()), tap)}
+        """``tap`` gets the trains of an arc from now on."""
+        with self._tapping:
+            self.taps = {**self.taps, arc: (*self.taps.get(arc, ()), tap)}
 
     def untap(self, arc: Producer, tap: Tap) -> None:
-        left = tuple(other for other in self.taps.get(arc, ()) if other is not tap)
-        others = {other: taps for other, taps in self.taps.items() if other != arc}
-        self.taps = {**others, arc: left} if left else others
+        with self._tapping:
+            left = tuple(other for other in self.taps.get(arc, ()) if other != tap)
+            others = {other: taps for other, taps in self.taps.items() if other != arc}
+            self.taps = {**others, arc: left} if left else others
 
     def show(self, trains: Mapping[Producer, Train]) -> None:
         """What was put on arcs, for those who look at them."""
         for arc, taps in self.taps.items():
             for tap in taps if arc in trains else ():
                 try:
-                    tap(trains[arc].visible)
+                    tap(trains[arc])
                 except Exception:
                     # One who looks on must not stop what it looks at.
                     self.untap(arc, tap)

@@ -19,7 +19,8 @@ from aurora.clock import Clock, WallClock
 from aurora.connectors.block_log import BlockLogSink
 from aurora.connectors.frames import Table, table_frame
 from aurora.engine import taps
-from aurora.engine.changing import change
+from aurora.engine.changing import change, foresee
+from aurora.engine.debugged import Debugged
 from aurora.engine.enqueued import Enqueued
 from aurora.engine.entities import entities
 from aurora.engine.loop import Loop
@@ -32,6 +33,7 @@ from aurora.engine.outputs import Outputs
 from aurora.engine.recovery import Committed, Recovery
 from aurora.engine.room import DEFAULT_DISK, DEFAULT_MEMORY, Room, WhenFull
 from aurora.engine.run import Run
+from aurora.engine.samples import Sample
 from aurora.engine.scheduled import make_flow
 from aurora.engine.shedder import ShedderMaker, make_shedder
 from aurora.engine.taker import Taker
@@ -39,9 +41,10 @@ from aurora.engine.workplace import DEFAULT_MASTER, ProcessorName, Workplace, id
 from aurora.errors import InputError, StateError
 from aurora.model.check import typecheck
 from aurora.model.network import Network
-from aurora.model.typed import Producer, TypedNetwork
+from aurora.model.typed import TypedNetwork
 from aurora.processors.plan import Processor
 from aurora.scheduler.settings import SchedulerSettings
+from aurora.scheduler.standing import Explained, explain
 from aurora.shedding.observation import Mode
 
 if TYPE_CHECKING:
@@ -58,7 +61,7 @@ _TICK_S = {"local": 0.02, "spark": 0.25}
 Stage: TypeAlias = Literal["new", "running", "failed", "stopped"]
 
 
-class Engine:
+class Engine(Debugged):
     """Runs a network over what a program enqueues.
 
     >>> net = Network("example")
@@ -128,6 +131,7 @@ class Engine:
         self._clock = clock
         self._train = train
         self._wall = wall or WallClock()
+        super().__init__(self._wall)
         self._statics = self._static_tables(statics or {})
         self._state = None if state is None else str(state)
         self._workplace = Workplace(processor, master=master, state=self._state, ui=ui, say=say or _tell)
@@ -171,11 +175,15 @@ class Engine:
             self._stack.callback(processor.close)
             resumed = None if self._recovery is None else self._recovery.resume(processor)
             schemas = {name: self._typed.arcs[name].schema for name in self._network.streams}
-            at = {} if resumed is None else {"clock": resumed.position.clock}
-            self._queue = Enqueued(schemas, self._wall, self._clock, **at)
+            self._queue = Enqueued(schemas, self._wall, self._clock)
+            if resumed is not None:
+                at = resumed.position
+                self._queue = Enqueued(schemas, self._wall, self._clock, at.clock, at.read)
             self._committed = resumed
             self._ended = resumed is not None and resumed.stage != "running"
             self._running = self._make_run(self._typed, processor, resumed)
+            if self._paused:
+                self._running.flow.hold()
             self._stack.callback(lambda: None if self._running is None else self._running.close())
             self._stage = "running"
         except BaseException as error:
@@ -201,7 +209,8 @@ class Engine:
         loop.stop()
         try:
             if self._stage == "running":
-                with self._failing():
+                with self._failing(), self._breakpoints.passed():
+                    running.flow.go_on()
                     if drain:
                         running.drain()
                     running.commit()
@@ -224,23 +233,6 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.shutdown(drain=kind is None)
-
-    def pause(self) -> None:
-        """Lets nothing run until ``resume``, but ``step``. Tuples can be enqueued meanwhile."""
-        self._check_started()
-        self._looping.pause()
-
-    def resume(self) -> None:
-        self._check_started()
-        self._looping.resume()
-
-    def step(self) -> bool:
-        """Takes what is enqueued and runs the next superbox. If there is none it lets time pass, and gives False."""
-        with self._exclusive() as running:
-            if running.turn():
-                return True
-            running.tick()
-        return False
 
     # Tuples in, answers out
 
@@ -295,21 +287,9 @@ class Engine:
         with self._exclusive():
             outlet.subscribe(callback, ended)
 
-    def tap(self, arc: str, callback: Callback) -> None:
-        """Calls ``callback`` with what is put on any arc from now on, in the thread that ran the boxes; see ``untap``.
-
-        On Spark what is inside a segment stays where its boxes run, and only arcs that leave one can be looked at. One
-        that is there after ``modify`` is looked at on.
-        """
-        producer = self._check_arc(arc)
-        taps.check(self._check_started(), self._typed, producer)
-        with self._exclusive() as running:
-            taps.tap(running, producer, callback)
-
-    def untap(self, arc: str, callback: Callback) -> None:
-        """The callback is called no more."""
-        if self._running is not None:
-            taps.untap(self._running, self._check_arc(arc), callback)
+    def unsubscribe(self, output: str, callback: Callback) -> None:
+        """The callback is called no more. Without any, what comes out waits."""
+        self._outputs.outlet(output).unsubscribe(callback)
 
     async def stream(self, output: str) -> AsyncIterator[pl.DataFrame]:
         """The trains of an output as they come out, until the engine is shut down."""
@@ -324,10 +304,29 @@ class Engine:
             outlet.unsubscribe(handed)
 
     def drain(self) -> None:
-        """Takes what is enqueued, and comes back when it has gone through all boxes."""
+        """Takes what is enqueued, and comes back when it has gone through all boxes; StateError at a break-point."""
         self._check_started()
         with self._unchanging(), self._exclusive() as running:
             running.drain()
+        self._check_through()
+
+    def commit(self) -> None:
+        """With ``state``, makes this the point from which an engine that is started again goes on."""
+        self._check_started()
+        with self._unchanging(), self._exclusive() as running:
+            running.commit()
+
+    def enqueued(self, stream: str) -> int:
+        """How many tuples of a stream have been enqueued, with those in the state from which this engine went on."""
+        self._check_stream(stream)
+        return self._queued.total(stream)
+
+    def kept(self, stream: str) -> int:
+        """How many of them are safe: without ``state`` all, with it those that are committed.
+
+        Who brings tuples from where they can be had again need not remember those.
+        """
+        return self.enqueued(stream) if self._recovery is None else self._recovery.read.get(stream, 0)
 
     def flush(self) -> None:
         """Ends the input: takes what is enqueued, closes open windows, and empties sort buffers."""
@@ -335,7 +334,9 @@ class Engine:
         with self._unchanging(), self._exclusive() as running:
             running.drain()
             running.flush()
-            self._ended = True
+            self._ended = running.ended
+        if not self._ended:
+            self._check_through()
 
     def publish(self, output: str, address: str | Path) -> None:
         """Writes an output to a log of Arrow blocks from now on, for Spark and others to read; it is dequeued no more.
@@ -386,6 +387,12 @@ class Engine:
             self._check_open()
             return change(self, network, statics or {})
 
+    def foresee(self, network: Network) -> Modified:
+        """What ``modify`` would change, drain and hold, without doing it; NetworkError if it would refuse."""
+        self._check_open()
+        with self._unchanging():
+            return foresee(self, network)
+
     # What it knows
 
     @property
@@ -406,6 +413,19 @@ class Engine:
         if self._running is None:
             raise StateError("the engine has not been started; use it in a with statement, or call start()")
         return self._running.reading()
+
+    def sample(self) -> Sample:
+        """The part of the statistics that a history keeps, for much less work."""
+        return self._check_started().sample()
+
+    def scheduling(self) -> dict[str, Explained]:
+        """Of every box why it runs or does not, just now; empty on Spark, where all boxes run as one superbox."""
+        standing = self._check_started().standing()
+        return {} if standing is None else explain(standing, paused=self._looping.paused)
+
+    def drops(self) -> list[dict[str, Any]]:
+        """What the load shedder drops just now, as plain values."""
+        return self._check_started().drops
 
     def decisions(self) -> list[str]:
         """Why the scheduler chose what ran lately, a sentence each, the latest last; on Spark it has no choice. Behind
@@ -454,8 +474,11 @@ class Engine:
         """Another run takes over from one that was halted."""
         self._shedder = self._make_shedder()
         self._running = self._make_run(typed, processor, resumed)
+        if self._looping.paused:
+            self._running.flow.hold()
         self._running.take_over(old, plan.kept, plan.same_arcs())
         taps.follow(self._running)
+        self._breakpoints.follow(self._running, plan.same_arcs())
         self._looping.follow(self._running)
 
     @property
@@ -547,11 +570,6 @@ class Engine:
     def _check_stream(self, name: str) -> None:
         if name not in self._network.streams:
             raise InputError(unknown("stream", name, list(self._network.streams)))
-
-    def _check_arc(self, arc: str) -> Producer:
-        if arc not in self._typed.arcs:
-            raise InputError(unknown("arc", arc, list(self._typed.arcs)))
-        return self._typed.arcs.producer(arc)
 
     def _static_tables(self, tables: Mapping[str, Table]) -> dict[str, pl.DataFrame]:
         points = [name for name, point in self._network.connection_points.items() if point.dangling]

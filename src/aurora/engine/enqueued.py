@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -54,8 +54,14 @@ class Enqueued:
     """
 
     def __init__(
-        self, schemas: Mapping[str, Schema], wall: Clock, column: str | None, clock: int = np.iinfo(np.int64).min
+        self,
+        schemas: Mapping[str, Schema],
+        wall: Clock,
+        column: str | None,
+        clock: int = np.iinfo(np.int64).min,
+        before: Mapping[str, int] | None = None,
     ) -> None:
+        """``before`` has how many tuples of each stream were enqueued in the run that is gone on with."""
         if column is not None:
             check_clock(schemas, column)
         self.schemas = schemas
@@ -65,6 +71,7 @@ class Enqueued:
         self._entries: deque[_Entry] = deque()
         self._counts = dict.fromkeys(schemas, 0)
         self._offered = dict.fromkeys(schemas, 0)
+        self._totals = Counter(before or {})
         self._lock = threading.Lock()
         self.bytes = 0
         self._barred: frozenset[str] = frozenset()
@@ -88,6 +95,7 @@ class Enqueued:
                 entries = self._aside if name in self._held else self._entries
                 entries.append(_Entry(name, frame, self._clocks(times, frame.height)))
                 self._counts[name] += frame.height
+                self._totals[name] += frame.height
                 self.bytes += int(frame.estimated_size())
         return True
 
@@ -97,6 +105,7 @@ class Enqueued:
         with self._lock:
             self._entries.append(_Entry(name, Rows(file, 0, rows), self._clocks(times, rows), taken))
             self._counts[name] += rows
+            self._totals[name] += rows
 
     def _clocks(self, times: pl.Series | None, count: int) -> Ints:
         if times is None:
@@ -159,6 +168,10 @@ class Enqueued:
     def waiting(self, name: str) -> int:
         """How many tuples of a stream have not been taken."""
         return self._counts.get(name, 0)
+
+    def total(self, name: str) -> int:
+        """How many tuples of a stream have been put in, taken or not."""
+        return self._totals[name]
 
     def counts(self) -> dict[str, int]:
         """How many tuples of every stream have not been taken."""

@@ -13,11 +13,13 @@ from aurora.engine.delivery import Delivery
 from aurora.engine.live_statistics import LiveStatistics
 from aurora.engine.metrics import Statistics
 from aurora.engine.pace import Pace
+from aurora.engine.samples import Sample
 from aurora.engine.statistics import RunStatistics
 from aurora.model.train import Progress, Train
 from aurora.model.typed import Consumer, Producer, TypedNetwork
-from aurora.processors.plan import Execution, FileRows, Processor, Result
+from aurora.processors.plan import BoxCost, Execution, FileRows, Processor, Result
 from aurora.processors.sieve import NO_DROPS, Drops, Shed
+from aurora.scheduler.standing import Standing
 
 FIFO = "fifo"
 """The name of the flow that runs all boxes on every train as it comes."""
@@ -42,14 +44,32 @@ class Parts:
     clock: int
 
 
+class Recorder(Protocol):
+    """Who notes what boxes take and make, while somebody steps through a network."""
+
+    def entered(self, trains: Given) -> None:
+        """Tuples were taken from streams."""
+
+    def before(self, box: str) -> None:
+        """The box is about to run."""
+
+    def after(self, box: str, taken: Mapping[Producer, Train], made: Mapping[Producer, Train], cost: BoxCost) -> None:
+        """It has run, and this is what came in and out, by arc."""
+
+
 class Flow(Protocol):
     """Takes what has entered and sees to it that boxes run on it.
 
-    With ``queues`` tuples wait between boxes. Without, they are run as they are put.
+    With ``queues`` tuples wait between boxes. Without, they are run as they are put. A flow that has ``stopped`` runs
+    no box until ``go_on``.
     """
 
     processor: Processor
     queues: bool
+    recorder: Recorder | None
+
+    @property
+    def stopped(self) -> bool: ...
 
     @property
     def pace(self) -> Pace | None:
@@ -61,8 +81,20 @@ class Flow(Protocol):
     def bare(self, streams: Collection[str]) -> Collection[str]:
         """Of streams whose tuples need no numbers, those that may come without just now."""
 
-    def step(self) -> bool:
-        """Runs some boxes; False when there is nothing to run."""
+    def step(self, box: str | None = None, most: int | None = None) -> bool:
+        """Runs some boxes; False when there is nothing to run.
+
+        With ``most`` one box runs on about so many tuples. ``box`` names it, where there is a choice.
+        """
+
+    def hold(self) -> None:
+        """From now on boxes run only for who calls; comes back when nothing runs for others."""
+
+    def stop(self) -> None:
+        """No box is begun any more; whatever thread calls. What would have run waits."""
+
+    def go_on(self, *, alone: bool = False) -> None:
+        """Ends ``stop`` and, unless boxes are to run only for who calls, ``hold``."""
 
     def drain(self) -> None:
         """Runs boxes until everything that has entered has been taken by all of them."""
@@ -73,8 +105,14 @@ class Flow(Protocol):
     def reading(self) -> Statistics | None:
         """Everything that is measured, as it is now; None where nobody asked for it to be."""
 
+    def sample(self) -> Sample | None:
+        """What a history keeps of it; None where nobody asked for it to be measured."""
+
     def decisions(self) -> list[str]:
         """Why what ran lately was chosen, the latest last."""
+
+    def standing(self) -> Standing | None:
+        """A copy of what the scheduler sees just now; None where there is nothing to choose."""
 
     def drop(self, drops: Drops) -> None:
         """From now on this is dropped, and nothing else."""
@@ -85,6 +123,9 @@ class Flow(Protocol):
     def settle(self, boxes: Collection[str], seconds: float) -> bool:
         """Runs these boxes, for about so long, on what has entered; whether they have taken all of it."""
 
+    def undone(self, boxes: Collection[str]) -> list[str]:
+        """Those of the boxes that have not taken all that entered."""
+
     def halt(self) -> None:
         """Comes back when nothing runs, and nothing will: the flow is taken over by another."""
 
@@ -94,23 +135,53 @@ class Flow(Protocol):
     def close(self) -> None: ...
 
 
-def run_whole(parts: Parts, processor: Processor, trains: Given, progress: Progress, drops: Drops) -> float:
+def run_whole(
+    parts: Parts,
+    processor: Processor,
+    trains: Given,
+    progress: Progress,
+    drops: Drops,
+    recorder: Recorder | None = None,
+) -> float:
     """Runs all boxes one after the other, and delivers what comes out; how long boxes and drops worked."""
-    (result,) = processor.run([Execution(parts.typed.order, trains, progress, drops.sieves, drops.rules)])
+    taps = parts.delivery.taps
+    shown = _made_by(parts.typed, None if recorder is not None else taps) if taps or recorder is not None else ()
+    execution = Execution(parts.typed.order, trains, progress, drops.sieves, drops.rules, shown=shown)
+    (result,) = processor.run([execution])
     with parts.delivery.lock:
         for number in range(len(parts.typed.order)):
             note_cost(parts, number, result)
         if drops:
             note_shed(parts, result.shed, result.sieve_s)
     parts.delivery.reject(result.rejected)
-    if parts.delivery.taps:
-        entered = {arc: train for arc, train in trains.items() if isinstance(train, Train)}
-        parts.delivery.show({**entered, **result.trains})
+    if taps:
+        parts.delivery.show({**_opened(trains, taps), **result.trains})
+    if recorder is not None:
+        _record(recorder, parts.typed, {**_opened(trains, trains), **result.trains}, result.costs)
     for name, producer in parts.typed.outputs.items():
         train = result.trains.get(producer)
         if train is not None:
             parts.delivery.deliver(name, train)
     return math.fsum(cost.cost_s for cost in result.costs.values()) + result.sieve_s
+
+
+def _made_by(typed: TypedNetwork, wanted: Collection[Producer] | None) -> list[Producer]:
+    """The arcs that boxes make, or those of them that are wanted."""
+    arcs = [Producer(name, port) for name in typed.order for port in typed.network.boxes[name].output_ports()]
+    return arcs if wanted is None else [arc for arc in arcs if arc in wanted]
+
+
+def _opened(trains: Given, wanted: Collection[Producer]) -> dict[Producer, Train]:
+    return {arc: t.open() if isinstance(t, FileRows) else t for arc, t in trains.items() if arc in wanted}
+
+
+def _record(
+    recorder: Recorder, typed: TypedNetwork, trains: Mapping[Producer, Train], costs: Mapping[str, BoxCost]
+) -> None:
+    for name in typed.order:
+        taken = {arc: trains[arc] for arc in typed.inputs[name] if arc in trains}
+        ports = [Producer(name, port) for port in typed.network.boxes[name].output_ports()]
+        recorder.after(name, taken, {arc: trains[arc] for arc in ports if arc in trains}, costs[name])
 
 
 def note_cost(parts: Parts, box: int, result: Result) -> None:
@@ -150,19 +221,21 @@ class AtOnce:
         self.processor = parts.processor
         self._parts = parts
         self._drops = NO_DROPS
+        self.recorder: Recorder | None = None
+        self.stopped = False
         self.pace = None if parts.measured is None else Pace(parts.wall.now_us())
         self._tuple_s = 0.0
         self._running: tuple[float, Mapping[Producer, int]] | None = None
 
     def put(self, trains: Given, progress: Progress) -> None:
         if self.pace is None:
-            run_whole(self._parts, self.processor, trains, progress, self._drops)
+            run_whole(self._parts, self.processor, trains, progress, self._drops, self.recorder)
             return
         tuples = {arc: len(train) for arc, train in trains.items()}
         began_s = time.perf_counter()
         self._running = (began_s, tuples)
         self.pace.begin()
-        work_s = run_whole(self._parts, self.processor, trains, progress, self._drops)
+        work_s = run_whole(self._parts, self.processor, trains, progress, self._drops, self.recorder)
         self.pace.end(work_s, self._parts.wall.now_us())
         self._running = None
         if tuples:
@@ -172,8 +245,17 @@ class AtOnce:
         # Which tuples are dropped goes by their numbers.
         return () if self._drops.sieves else streams
 
-    def step(self) -> bool:
+    def step(self, box: str | None = None, most: int | None = None) -> bool:
         return False
+
+    def hold(self) -> None:
+        """Boxes run only for who puts tuples."""
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def go_on(self, *, alone: bool = False) -> None:
+        self.stopped = False
 
     def drain(self) -> None:
         """Nothing waits."""
@@ -187,8 +269,17 @@ class AtOnce:
         with self._parts.delivery.lock:
             return self._parts.measured.read(self._parts.wall.now_us())
 
+    def sample(self) -> Sample | None:
+        if self._parts.measured is None:
+            return None
+        with self._parts.delivery.lock:
+            return self._parts.measured.sample(self._parts.wall.now_us())
+
     def decisions(self) -> list[str]:
         return []
+
+    def standing(self) -> Standing | None:
+        return None
 
     def drop(self, drops: Drops) -> None:
         self._drops = drops
@@ -205,6 +296,9 @@ class AtOnce:
 
     def settle(self, boxes: Collection[str], seconds: float) -> bool:
         return True
+
+    def undone(self, boxes: Collection[str]) -> list[str]:
+        return []
 
     def halt(self) -> None:
         """Nothing runs between steps."""

@@ -90,6 +90,17 @@ class Latencies:
         copied._counts, copied._sum_us = self._counts.copy(), self._sum_us
         return copied
 
+    def since(self, earlier: Latencies) -> Latencies:
+        """Those that have been noted since an earlier copy was made; all of them if it is of another run."""
+        before = earlier._counts
+        grown = self._counts.copy()
+        if len(before) > len(grown) or (grown[: len(before)] < before).any():
+            return self.copy()
+        grown[: len(before)] -= before
+        noted = Latencies()
+        noted._counts, noted._sum_us = grown, self._sum_us - earlier._sum_us
+        return noted
+
     def to_list(self) -> list[int]:
         return [int(count) for count in self._counts]
 
@@ -100,10 +111,15 @@ class Latencies:
 
     def quantile(self, q: float) -> float | None:
         """Seconds that the given share of tuples stayed below; None if there was no tuple."""
-        total = self.tuples
+        return self.quantiles((q,))[0]
+
+    def quantiles(self, shares: Sequence[float]) -> list[float | None]:
+        """Several at once, for the work of one."""
+        cumulated = np.cumsum(self._counts)
+        total = int(cumulated[-1]) if len(cumulated) else 0
         if not total:
-            return None
-        return _middle_us(int(np.searchsorted(np.cumsum(self._counts), q * total))) / 1e6
+            return [None] * len(shares)
+        return [_middle_us(int(np.searchsorted(cumulated, q * total))) / 1e6 for q in shares]
 
     def mean(self) -> float | None:
         """Seconds; None if there was no tuple."""

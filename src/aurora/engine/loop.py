@@ -84,6 +84,12 @@ class Loop:
         with self._signal:
             self._done.notify_all()
 
+    def hold(self) -> None:
+        """Nothing more runs until ``resume``; any thread may say so, also the one that runs boxes."""
+        with self._signal:
+            self.paused = True
+            self._done.notify_all()
+
     def resume(self) -> None:
         with self._signal:
             self.paused = False
@@ -138,9 +144,9 @@ class Loop:
         """Whether all is done."""
         until_s = time.perf_counter() + _MOMENT_S
         while self._runnable.turn():
-            if time.perf_counter() > until_s:
+            if self.paused or time.perf_counter() > until_s:
                 return False
-        return True
+        return not self.paused
 
     @property
     def _is_held(self) -> bool:
@@ -192,7 +198,7 @@ class Loop:
                     self._runs = threading.get_ident()
                     self._turns += 1
                     worked = self._runnable.turn()
-                    if not worked:
+                    if not worked and not self.paused:
                         self._runnable.tick()
                     self._runs = None
                 with self._signal:

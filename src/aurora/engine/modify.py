@@ -153,14 +153,15 @@ def _drained(
         source, target = old.outputs.get(name), new.outputs.get(name)
         if source is None or target is None or was[source] != now[target] or source != _was(target, kept):
             wanted |= {"" if source is None else source.name, "" if target is None else before(target)}
-    return frozenset(_upstream(old, wanted & set(old.order)))
+    return frozenset(upstream(old, wanted & set(old.order)))
 
 
 def _was(arc: Producer, kept: Mapping[str, str]) -> Producer:
     return Producer(kept.get(arc.name, arc.name), arc.port)
 
 
-def _upstream(typed: TypedNetwork, boxes: Collection[str]) -> set[str]:
+def upstream(typed: TypedNetwork, boxes: Collection[str]) -> set[str]:
+    """The boxes and all that bring them tuples."""
     found = set(boxes)
     for name in reversed(typed.order):
         if name in found:

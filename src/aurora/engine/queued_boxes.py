@@ -154,6 +154,12 @@ class QueuedBoxes:
         if self.places[box].timed:
             self._log.forget(min(self._positions[number] for number in self._timed))
 
+    def give_back(self, box: int, load: Load) -> None:
+        """A box that was handed its tuples is not called after all; they wait for it."""
+        self._busy[box] = False
+        for producer, train in load.trains.items():
+            self.put(producer, train, load.progress.seq)
+
     def _as_they_stand(self, box: int, place: Place, most: int) -> Load | None:
         """Where order among inputs does not matter, or there is one: so many of each, first come, first served."""
         trains: dict[Producer, Train] = {}
@@ -281,14 +287,19 @@ class QueuedBoxes:
         return tally
 
     def queues(self) -> dict[Consumer, Queued]:
-        """What waits for every box, at each of its inputs."""
+        """What waits before each reader before which something does."""
         found = {}
-        for place in self.places:
-            for reader, _ in place.inputs:
+        # What a box that merges cannot take yet waits as well.
+        for box in {*np.flatnonzero(self.ready).tolist(), *self._merging}:
+            for reader, _ in self.places[box].inputs:
                 waiting = self._queues.waiting(reader)
-                oldest_us = waiting.arrival_us_first if waiting.tuples else None
-                found[reader] = Queued(waiting.tuples, waiting.bytes, oldest_us)
+                if waiting.tuples:
+                    found[reader] = Queued(waiting.tuples, waiting.bytes, waiting.arrival_us_first)
         return found
+
+    def lagging(self, box: int) -> Producer | None:
+        """Of the inputs of a box, the arc that has come least far; None if it has none."""
+        return min((arc for _, arc in self.places[box].inputs), key=self.complete, default=None)
 
     def _frontier(self, place: Place) -> int:
         return min((self.complete(producer) for _, producer in place.inputs), default=self._seq)

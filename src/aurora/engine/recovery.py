@@ -74,6 +74,8 @@ class Recovery:
         self._last_s = time.monotonic()
         self._modified: tuple[Mapping[str, Any], str] | None = None
         self._marked = {} if fingerprint is None else {"fingerprint": fingerprint}
+        self.read: Mapping[str, int] = {}
+        """How many tuples of each input are in the newest commit."""
 
     def modify(self, identity: Mapping[str, Any], document: str) -> None:
         """The next commit is one of a changed network, and from then on only that can go on from the folder."""
@@ -94,7 +96,11 @@ class Recovery:
             processor.resume(Committed.of(commit).processor)
 
         commit = self._journal.latest(usable)
-        return None if commit is None else Committed.of(commit)
+        if commit is None:
+            return None
+        committed = Committed.of(commit)
+        self.read = committed.position.read
+        return committed
 
     @property
     def due(self) -> bool:
@@ -110,6 +116,7 @@ class Recovery:
             self._journal.modify(identity, document, content)
             self._modified = None
             self._marked = {"fingerprint": identity["fingerprint"]}
+        self.read = committed.position.read
         processor.forget([Committed.of(kept).processor for kept in self._journal.kept()])
         self._last_s = time.monotonic()
 

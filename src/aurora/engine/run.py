@@ -16,18 +16,20 @@ from aurora.connectors.slices import FileSlices
 from aurora.connectors.source import Sink
 from aurora.engine.delivery import Delivery, Watcher
 from aurora.engine.enqueued import Enqueued
-from aurora.engine.flow import AtOnce, FlowMaker, Parts
+from aurora.engine.flow import AtOnce, Flow, FlowMaker, Parts
 from aurora.engine.intake import Epoch, Input, Position, by_arrival, by_column
 from aurora.engine.live_statistics import LiveStatistics
 from aurora.engine.metrics import Statistics
 from aurora.engine.recovery import Committed, Recovery, Stage
+from aurora.engine.samples import Sample
 from aurora.engine.shedder import LoadShedder, ShedderMaker
 from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStatistics
 from aurora.errors import InputError
-from aurora.model.train import Progress
+from aurora.model.train import Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.local import LocalProcessor
 from aurora.processors.plan import BoxCost, Processor
+from aurora.scheduler.standing import Standing
 from aurora.scheduler.trains import FixedTrain, GrowingTrain, TrainSize
 
 AtEnd = Literal["flush", "hold"]
@@ -104,7 +106,7 @@ class Run:
         self._lengths: dict[str, int] = {}
         self._position = Position() if resumed is None else resumed.position
         self._feeds = {} if resumed is None else dict(resumed.feeds)
-        self._in_batch = False
+        self._in_batch = self._stepwise = False
         self._flushed = resumed is not None and resumed.stage != "running"
         self.finished = resumed is not None and resumed.stage == "finished"
         self._progress = Progress.standing(self._position.seq - 1, self._position.clock if resumed else 0)
@@ -188,18 +190,55 @@ class Run:
         self._position = position
         self._flushed = end
         self._size.note(tuples, time.perf_counter() - began_s)
-        if self._recovery is not None and self._recovery.due and not self._in_batch:
+        if self._flow.recorder is not None:
+            self._flow.recorder.entered({self._arcs[name]: train for name, train in epoch.trains.items()})
+        if self._recovery is not None and self._recovery.due and not self._in_batch and not self._stepwise:
             self.commit()
 
-    def turn(self) -> bool:
-        """Takes what waits, if anything does, and lets some boxes run; False if there was nothing to do."""
+    @contextmanager
+    def stepwise(self) -> Iterator[None]:
+        """Inside, nothing is committed on the way: a commit lets all boxes run."""
+        self._stepwise = True
+        try:
+            yield
+        finally:
+            self._stepwise = False
+
+    def inject(self, arc: Producer, frame: pl.DataFrame, *, move_clock: bool) -> None:
+        """Puts tuples on an arc as if its box had made them just now, each of a tuple of its own.
+
+        The boxes upstream must have taken all that entered. None of them may wait for time if the clock is to move.
+        """
+        assert self._queue is not None
+        now_us = self._queue.tick_us() if move_clock and not self._column_clock else None
+        clock = self._progress.clock if now_us is None else max(self._progress.clock, now_us)
+        first, last = self._position.seq, self._position.seq + frame.height - 1
+        clocks = np.full(frame.height, clock)
+        arrivals = clocks if self._column_clock else np.full(frame.height, self._wall.now_us())
+        self._progress = Progress(last, clock, first, clocks)
+        self._flow.put({arc: Train.of(frame, 2 * np.arange(first, last + 1) + 1, clocks, arrivals)}, self._progress)
+        self._position = replace(self._position, seq=last + 1, clock=clock)
+
+    def turn(self, box: str | None = None, tuples: int | None = None) -> bool:
+        """Takes what waits, if anything does, and lets some boxes run; False if there was nothing to do.
+
+        With ``tuples`` one box runs on about so many, which ``box`` may name; where all boxes run at once, so many are
+        taken. If somebody who looks on stops the flow, nothing more is done.
+        """
         began_s = self._turn_began_s = time.perf_counter()
         # What has come in since is left for the next turn, so that boxes get theirs.
         wanted = len(self._queue) if self._flow.queues and self._queue is not None else 1
         before = self._position.seq
+        usual = self._size
+        if tuples is not None and not self._flow.queues:
+            self._size = FixedTrain(tuples)
         while self._position.seq - before < wanted and next(self.epochs(), None) is not None:
-            pass
-        worked = self._flow.step() or self._position.seq > before
+            if self._flow.stopped:
+                break
+        self._size = usual
+        worked = self._position.seq > before
+        if not self._flow.stopped:
+            worked = self._flow.step(box, tuples) or worked
         self._turn_began_s = None
         if worked:
             self._busy_s += time.perf_counter() - began_s
@@ -217,16 +256,38 @@ class Run:
         return self._busy_s + (0.0 if began_s is None else time.perf_counter() - began_s)
 
     def drain(self) -> None:
-        """Takes all that waits, and lets boxes run until nothing does."""
+        """Takes all that waits, and lets boxes run until nothing does, or somebody who looks on stops the flow."""
+        if self._flow.stopped:
+            return
         for _ in self.epochs():
-            pass
+            if self._flow.stopped:
+                return
         self._flow.drain()
+
+    @property
+    def flow(self) -> Flow:
+        return self._flow
+
+    @property
+    def in_batch(self) -> bool:
+        """Whether what is done just now must be done as a whole."""
+        return self._in_batch and self._recovery is not None
 
     def reading(self) -> Statistics:
         """Everything that is measured of an engine at work."""
         reading = self._flow.reading()
         assert reading is not None
         return reading
+
+    def sample(self) -> Sample:
+        """What a history keeps of it."""
+        sample = self._flow.sample()
+        assert sample is not None
+        return sample
+
+    def standing(self) -> Standing | None:
+        """What the scheduler sees just now; None where it has no choice."""
+        return self._flow.standing()
 
     def decisions(self) -> list[str]:
         """Why what ran lately was chosen, the latest last; and behind that why tuples were dropped."""
@@ -255,8 +316,13 @@ class Run:
 
     @contextmanager
     def batch(self, stream: str, feeder: str, number: int) -> Iterator[None]:
-        """What is taken inside is committed together with the batch's number, or not at all."""
+        """What is taken inside is committed together with the batch's number, or not at all.
+
+        So with state it is run as a whole, and stops at no break-point before the end.
+        """
         self._in_batch = True
+        if self.in_batch and self._flow.stopped:
+            self._flow.go_on(alone=True)
         try:
             yield
             self._feeds[stream] = (feeder, number)
@@ -287,6 +353,8 @@ class Run:
         """Closes open value windows and empties sort buffers, box after box."""
         if not self._flushed:
             self._flow.drain()
+            if self._flow.stopped:
+                return
             self._flow.pass_time(Progress.standing(self._progress.seq, self._progress.clock, end=True))
             self._elapsed()
             self._flushed = True
@@ -300,6 +368,11 @@ class Run:
     @property
     def typed(self) -> TypedNetwork:
         return self._typed
+
+    @property
+    def ended(self) -> bool:
+        """Whether the end of the input has been told."""
+        return self._flushed
 
     @property
     def taken(self) -> int:
@@ -332,6 +405,9 @@ class Run:
         stage = stage or ("flushed" if self._flushed else "running")
         if self._recovery is not None:
             self._flow.drain()
+            if self._flow.stopped:
+                # Something waits between boxes. The next commit that is due takes its place.
+                return
             if stage != "finished":
                 self._lengths = {name: sink.position(durable=True) for name, sink in self._sinks.items()}
             statistics = self.statistics.to_commit()

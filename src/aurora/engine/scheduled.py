@@ -11,13 +11,15 @@ import time
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
-from aurora.engine.flow import AtOnce, Flow, FlowMaker, Given, Parts, note_cost, note_shed, run_whole
+from aurora.engine.flow import AtOnce, Flow, FlowMaker, Given, Parts, Recorder, note_cost, note_shed, run_whole
 from aurora.engine.metrics import Statistics
 from aurora.engine.queued_boxes import Load, QueuedBoxes
 from aurora.engine.room import Room
+from aurora.engine.samples import Sample
 from aurora.model.train import ORDER, Progress, Train
 from aurora.model.typed import Consumer, Producer
 from aurora.processors.plan import Execution, FileRows
@@ -26,6 +28,7 @@ from aurora.scheduler.plan import WHOLE_QUEUE, Call, Superbox, Why
 from aurora.scheduler.policies import make_policy
 from aurora.scheduler.priorities import Priorities
 from aurora.scheduler.settings import SchedulerSettings
+from aurora.scheduler.standing import Standing, Thinned
 from aurora.scheduler.state import Snapshot, Topology
 from aurora.scheduler.train_rules import TrainRule
 from aurora.storage.manager import StorageManager
@@ -69,7 +72,8 @@ class Scheduled:
         self._wall = parts.wall
         self._longest = _LONGEST if settings.train is None else WHOLE_QUEUE
         self._boxes = QueuedBoxes(typed, storage, parts.position, parts.clock)
-        topology = Topology.of(typed)
+        self._topology = topology = Topology.of(typed)
+        self._numbers = {name: number for number, name in enumerate(typed.order)}
         self._policy = make_policy(settings, topology)
         self._planned = np.zeros(len(typed.order), np.bool_)
         self._spilled = False
@@ -94,7 +98,10 @@ class Scheduled:
         self._sieved_upto = -1
         self._entries: deque[Superbox] = deque()
         self._chosen: deque[Superbox] = deque(maxlen=_REMEMBERED)
-        self._now_running = 0
+        self._running: list[int] = []
+        """The threads that run superboxes."""
+        self._mode: Literal["free", "held", "stopped"] = "free"
+        self.recorder: Recorder | None = None
         self._worker_s = self._storage_s = 0.0
         self._told_us = parts.clock
         self._outputs: dict[Producer, list[str]] = {}
@@ -112,16 +119,23 @@ class Scheduled:
 
     def put(self, trains: Given, progress: Progress) -> None:
         opened = {p: train.open() if isinstance(train, FileRows) else train for p, train in trains.items()}
+        taps = bool(self._delivery.taps)
         with self._lock:
             if self._drops.sieves:
                 opened = self._sifted(opened)
             self._boxes.enter(opened, progress)
             if self._drops.sieves:
                 self._note_dropped()
-            if self._workers:
+            # Who looks on may want to stop before anybody takes the tuples.
+            holds = taps and self._mode == "free"
+            if holds:
+                self._mode = "held"
+            elif self._workers:
                 self._changed.notify_all()
-        if self._delivery.taps:
+        if taps:
             self._delivery.show(opened)
+        if holds and not self.stopped:
+            self.go_on()
         for producer, train in opened.items():
             for name in self._outputs.get(producer, ()):
                 self._delivery.deliver(name, train)
@@ -133,25 +147,47 @@ class Scheduled:
             return ()
         return [name for name in streams if self._boxes.is_empty(Producer(name))]
 
-    def step(self) -> bool:
+    def step(self, box: str | None = None, most: int | None = None) -> bool:
+        while True:
+            with self._lock:
+                self._raise()
+                entry = self._next() if box is None else self._asked_for(box)
+                if entry is None and self._running:
+                    # What another worker makes may have to be run here, and tuples may come in meanwhile.
+                    self._changed.wait(_GLANCE_S)
+                    return True
+            if entry is None:
+                return False
+            ran = self._run(entry, most, planned=box is None)
+            if ran or box is not None or most is None:
+                return ran or box is None
+
+    @property
+    def stopped(self) -> bool:
+        return self._mode == "stopped"
+
+    def hold(self) -> None:
+        mine = threading.get_ident()
         with self._lock:
-            self._raise()
-            entry = self._next()
-            if entry is None and self._now_running:
-                # What another worker makes may have to be run here, and tuples may come in meanwhile.
-                self._changed.wait(_GLANCE_S)
-                return True
-        if entry is None:
-            return False
-        self._run(entry)
-        return True
+            self._mode = "held"
+            while any(thread != mine for thread in self._running):
+                self._changed.wait(_WAIT_S)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._mode = "stopped"
+
+    def go_on(self, *, alone: bool = False) -> None:
+        with self._lock:
+            self._mode = "held" if alone else "free"
+            self._changed.notify_all()
 
     def drain(self) -> None:
         while self.step():
             pass
 
     def pass_time(self, progress: Progress) -> None:
-        run_whole(self._parts, self.processor, {}, progress, self._drops)
+        run_whole(self._parts, self.processor, {}, progress, self._drops, self.recorder)
 
     def reading(self) -> Statistics:
         with self._lock:
@@ -159,10 +195,36 @@ class Scheduled:
             queues = self._boxes.queues()
             return self._measured.read(self._wall.now_us(), queues, memory_bytes=memory, disk_bytes=disk)
 
+    def sample(self) -> Sample:
+        with self._lock:
+            memory, disk = self._storage.used_memory, self._storage.used_disk
+            queues = self._boxes.queues()
+            return self._measured.sample(self._wall.now_us(), queues, memory_bytes=memory, disk_bytes=disk)
+
     def decisions(self) -> list[str]:
         with self._lock:
             chosen = list(self._chosen)
         return [entry.why.sentence() for entry in chosen]
+
+    def standing(self) -> Standing:
+        with self._lock:
+            self._boxes.refresh()
+            state = self._snapshot.copy(self._wall.now_us())
+            queues, called_us = self._boxes.queues(), self._measured.last_called_us()
+            queued = np.zeros(len(state.ready), np.int64)
+            numbers = self._numbers
+            for reader, waiting in queues.items():
+                queued[numbers[reader.box]] += waiting.tuples
+            held = np.flatnonzero((queued > 0) & (state.ready == 0)).tolist()
+            lagging = {box: str(arc) for box in held if (arc := self._boxes.lagging(box)) is not None}
+            chosen, sieves = list(self._chosen), self._drops.sieves
+        thinned = [
+            Thinned(numbers[reader.box], str(sieve.place), None if sieve.where is not None else sieve.keep)
+            for sieve in sieves
+            for reader in ([sieve.place.reader] if sieve.place.reader else self._typed.consumers(sieve.place.arc))
+        ]
+        said = {call.box: entry.why for entry in chosen for call in entry.calls}
+        return Standing(self._policy.name, self._topology, state, queued, called_us, lagging, said, thinned)
 
     def drop(self, drops: Drops) -> None:
         with self._lock:
@@ -218,6 +280,10 @@ class Scheduled:
                 self._changed.wait(_GLANCE_S)
             return done
 
+    def undone(self, boxes: Collection[str]) -> list[str]:
+        with self._lock:
+            return [name for name in boxes if not self._boxes.is_done(self._numbers[name])]
+
     def halt(self) -> None:
         """Comes back when nothing runs, and nothing will: the flow is taken over by another."""
         with self._lock:
@@ -240,8 +306,8 @@ class Scheduled:
 
     # Which
 
-    def _next(self) -> Superbox | None:
-        if self._halted:
+    def _next(self, *, worker: bool = False) -> Superbox | None:
+        if self._halted or self._mode == "stopped" or (worker and self._mode == "held"):
             return None
         if not self._entries:
             began = time.perf_counter()
@@ -249,10 +315,19 @@ class Scheduled:
             self._measured.note_overhead("scheduler", time.perf_counter() - began)
         if not self._entries:
             return None
-        self._now_running += 1
+        self._running.append(threading.get_ident())
         entry = self._entries.popleft()
         self._chosen.append(entry)
         return entry
+
+    def _asked_for(self, box: str) -> Superbox | None:
+        """A box that the scheduler did not choose."""
+        if self._mode == "stopped":
+            return None
+        number = self._numbers[box]
+        self._running.append(threading.get_ident())
+        why = Why(self._policy.name, box, "", int(self._boxes.ready[number]), "was asked for")
+        return Superbox((Call(number, WHOLE_QUEUE),), why)
 
     def _plan(self) -> None:
         self._boxes.refresh()
@@ -309,31 +384,48 @@ class Scheduled:
 
     # How
 
-    def _run(self, entry: Superbox) -> None:
+    def _run(self, entry: Superbox, most: int | None = None, *, planned: bool = True) -> bool:
+        """Runs the calls of a superbox or, with ``most``, the first one that has something to take; whether one had."""
         try:
-            last = {call.box: place for place, call in enumerate(entry.calls)}
-            following: dict[int, Load | None] = dict.fromkeys(last)
-            for place, call in enumerate(entry.calls):
-                load = following[call.box]
-                following[call.box] = None
-                if last[call.box] == place:
-                    del following[call.box]
-                self._call(call, load, following)
+            return self._run_calls(entry.calls) if most is None else self._run_one(entry.calls, most)
         finally:
             with self._lock:
                 # Of all calls together, since notes cost something too.
                 self._measured.note_overhead("worker", self._worker_s)
                 self._measured.note_overhead("storage", self._storage_s)
                 self._worker_s = self._storage_s = 0.0
-                self._now_running -= 1
+                self._running.remove(threading.get_ident())
                 for call in entry.calls:
-                    self._planned[call.box] = False
-                    if call.box in self._pinned:
+                    # One that was asked for may be planned besides.
+                    if planned:
+                        self._planned[call.box] = False
+                    if planned and call.box in self._pinned:
                         self._pinned.discard(call.box)
                         self._storage.unpin(self._typed.order[call.box])
                     self._boxes.touched.add(call.box)
                 if self._workers:
                     self._changed.notify_all()
+
+    def _run_calls(self, calls: Sequence[Call]) -> bool:
+        ran = False
+        last = {call.box: place for place, call in enumerate(calls)}
+        following: dict[int, Load | None] = dict.fromkeys(last)
+        for place, call in enumerate(calls):
+            if self.stopped:
+                with self._lock:
+                    for box, load in following.items():
+                        if load is not None:
+                            self._boxes.give_back(box, load)
+                break
+            load = following[call.box]
+            following[call.box] = None
+            if last[call.box] == place:
+                del following[call.box]
+            ran = self._call(call, load, following) or ran
+        return ran
+
+    def _run_one(self, calls: Sequence[Call], most: int) -> bool:
+        return any(self._call(Call(call.box, min(call.most, most)), None, {}) for call in calls)
 
     def _call(self, call: Call, load: Load | None, following: dict[int, Load | None]) -> bool:
         """Runs a box; False if there is nothing for it."""
@@ -350,8 +442,13 @@ class Scheduled:
         if drops:
             sifted = not any(self._waited(train) for train in load.trains.values())
             execution = replace(execution, sieves=drops.sieves, rules=drops.rules, sifted=sifted)
+        recorder = self.recorder
+        if recorder is not None:
+            recorder.before(place.name)
         (result,) = self.processor.run([execution])
         made = [(port, result.trains[port]) for port in place.ports if port in result.trains]
+        if recorder is not None:
+            recorder.after(place.name, load.trains, dict(made), result.costs[place.name])
         if self._delivery.taps:
             self._delivery.show(dict(made))
         # The box stays busy until its answers have been delivered, so that these keep their order.
@@ -386,7 +483,7 @@ class Scheduled:
     def _work(self) -> None:
         while True:
             with self._lock:
-                while (entry := self._next()) is None and not self._closed:
+                while (entry := self._next(worker=True)) is None and not self._closed:
                     self._changed.wait(_WAIT_S)
             if entry is None:
                 return

@@ -1,49 +1,62 @@
-"""Which arcs can be looked at while a network runs, and who looks at them."""
+"""Who looks at arcs while a network runs, and what of them they see."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from aurora.engine.delivery import Tap
+from aurora.engine.outlets import Callback
 from aurora.engine.run import Run
-from aurora.errors import StateError
+from aurora.model.schema import Schema
+from aurora.model.train import Train
 from aurora.model.typed import Producer, TypedNetwork
 
 
 @runtime_checkable
-class Secluded(Protocol):
-    """A processor that shows only some arcs: those that are ``leaving`` segments, of which ``shown`` are wanted."""
+class Lean(Protocol):
+    """A processor that leaves columns out which no output needs. Arcs that are ``carried`` have them, if they can."""
 
-    leaving: frozenset[Producer]
-    shown: set[Producer]
+    carried: frozenset[Producer]
 
-
-def check(running: Run, typed: TypedNetwork, arc: Producer) -> None:
-    """StateError where what is put on an arc stays on the workers."""
-    processor = running.processor
-    if isinstance(processor, Secluded) and arc.name not in typed.network.streams and arc not in processor.leaving:
-        seen = sorted({*map(str, processor.leaving), *typed.network.streams})
-        raise StateError(
-            f"{arc} is inside a segment, and on Spark stays where its boxes run; look at one of the arcs that leave "
-            f"theirs ({', '.join(seen)}), or declare an output on it"
-        )
+    def carried_columns(self, arc: Producer) -> Schema:
+        """The columns that an arc has from now on; nothing may run meanwhile."""
 
 
-def tap(running: Run, arc: Producer, callback: Tap) -> None:
-    """Shows what is put on an arc from now on."""
-    if isinstance(running.processor, Secluded):
-        running.processor.shown |= {arc} & running.processor.leaving
-    running.delivery.tap(arc, callback)
+@dataclass(frozen=True)
+class Shown:
+    """A callback of somebody's, which gets the columns that people know."""
+
+    callback: Callback
+
+    def __call__(self, train: Train) -> None:
+        self.callback(train.visible)
 
 
-def untap(running: Run, arc: Producer, callback: Tap) -> None:
-    """The callback is called no more."""
-    running.delivery.untap(arc, callback)
-    if isinstance(running.processor, Secluded) and arc not in running.delivery.taps:
-        running.processor.shown.discard(arc)
+def tap(running: Run, arc: Producer, look: Tap) -> Schema:
+    """Shows what is put on an arc from now on; the columns that there are to be seen. Nothing may run meanwhile."""
+    processor, typed = running.processor, running.typed
+    columns = typed.arcs[arc].schema
+    if isinstance(processor, Lean) and _is_made(typed, arc):
+        processor.carried |= {arc}
+        columns = processor.carried_columns(arc)
+    running.delivery.tap(arc, look)
+    return columns
+
+
+def untap(running: Run, arc: Producer, look: Tap) -> None:
+    """It is shown nothing more; any thread may say so."""
+    running.delivery.untap(arc, look)
+    if isinstance(running.processor, Lean) and arc not in running.delivery.taps:
+        running.processor.carried -= {arc}
 
 
 def follow(running: Run) -> None:
-    """A run has taken over from another: of what was looked at, what can still be seen is."""
-    if isinstance(running.processor, Secluded):
-        running.processor.shown |= running.delivery.taps.keys() & running.processor.leaving
+    """A run has taken over from another: what was looked at is looked at on."""
+    if isinstance(running.processor, Lean):
+        running.processor.carried = frozenset(arc for arc in running.delivery.taps if _is_made(running.typed, arc))
+
+
+def _is_made(typed: TypedNetwork, arc: Producer) -> bool:
+    """Whether a box puts tuples on it; what enters is seen as it came."""
+    return arc.name in typed.inputs

@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -25,6 +25,9 @@ from aurora.storage.folder import open_folder
 from aurora.storage.states import StateStore
 from aurora.storage.tiers import Tiers
 
+if TYPE_CHECKING:
+    from aurora.processors.spark.place import SparkPlace
+
 ProcessorName = Literal["spark", "local"]
 DEFAULT_MASTER = "local[*]"
 
@@ -32,7 +35,8 @@ DEFAULT_MASTER = "local[*]"
 class Workplace:
     """Opens what a processor needs. ``state`` is the address of the folder for recovery, if there is to be any.
 
-    Spark is started when the first processor is asked for; ``say`` gets a line for every stage of it.
+    Spark is started when the first processor is asked for, unless it runs for another network of this process already;
+    ``say`` gets a line for every stage of it.
     """
 
     def __init__(
@@ -53,7 +57,7 @@ class Workplace:
         self._ui = ui
         self._say = say or (lambda line: None)
         self._tiers: Tiers | None = None
-        self._session: Any = None
+        self._place: SparkPlace | None = None
         self._journal: Journal | None = None
 
     def recovery(self, identity: Mapping[str, Any], *, durable: bool = True) -> Recovery | None:
@@ -84,6 +88,7 @@ class Workplace:
         self, typed: TypedNetwork, statics: Mapping[str, pl.DataFrame], committed: Committed | None
     ) -> Processor:
         from aurora.processors.spark.masters import Master
+        from aurora.processors.spark.place import SHARED
         from aurora.processors.spark.runner import SparkRunner
         from aurora.processors.steps.processor import StepProcessor
 
@@ -95,18 +100,11 @@ class Workplace:
             )
         blocks = None if self._state is None else _below(self._state, "blocks")
         self._tiers = Tiers(blocks, self._memory, shared=not master.is_local)
-        session = self._start()
+        self._place = SHARED.join(self._master, self._start, master.slots, ui=self._ui)
         parts = None if committed is None else int(committed.processor["parts"])
         shared = self._tiers.fastest
-        runner = SparkRunner(
-            session,
-            shared,
-            master.slots or session.sparkContext.defaultParallelism,
-            restart=None if self._state is None else self._start,
-            on_lost=self._say,
-            # Spark's page shows jobs; who looks at it wants to see the steps.
-            standing=not self._ui,
-        )
+        restart = None if self._state is None else self._start
+        runner = SparkRunner(self._place, shared, restart=restart, on_lost=self._say)
         return StepProcessor(
             typed,
             runner,
@@ -123,11 +121,11 @@ class Workplace:
 
         log = self.spark_log
         self._say(f"Spark's log is {log}")
-        self._session = start_session(Master.parse(self._master), log=log, ui=self._ui, on_progress=self._say)
-        self._offer(self._session)
+        session = start_session(Master.parse(self._master), log=log, ui=self._ui, on_progress=self._say)
+        self._offer(session)
         if self._ui:
-            self._say(f"Spark's page is {self._session.sparkContext.uiWebUrl}")
-        return self._session
+            self._say(f"Spark's page is {session.sparkContext.uiWebUrl}")
+        return session
 
     def _offer(self, session: Any) -> None:
         """Makes the session known to boxes of kind ``spark``, and outputs of ours known to the session."""
@@ -140,13 +138,13 @@ class Workplace:
     @property
     def session(self) -> Any:
         """The Spark session; StateError where there is none."""
-        if self._session is None:
+        if self._place is None:
             raise StateError(
                 'there is no Spark session: the processor is local; use processor="spark"'
                 if self._name == "local"
                 else "there is no Spark session yet; start the engine first"
             )
-        return self._session
+        return self._place.session
 
     @property
     def blocks(self) -> BlockStore:
@@ -160,12 +158,12 @@ class Workplace:
         return Path(folder, "spark.log" if self._state is not None else f"aurora-spark-{os.getpid()}.log")
 
     def close(self) -> None:
-        if self._session is not None:
-            from aurora.processors.spark.session import stop_session
+        if self._place is not None:
+            from aurora.processors.spark.place import SHARED
 
-            stop_session(self._session)
-            self._session = None
-            spark.RUN = None
+            self._place = None
+            if SHARED.leave():
+                spark.RUN = None
         if self._tiers is not None:
             self._tiers.close()
         if self._journal is not None:

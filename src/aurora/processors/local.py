@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import polars as pl
 import pyarrow as pa
 
+from aurora.boxes.kernel import BaseKernel
 from aurora.boxes.thinned import Rule
 from aurora.errors import InputError, StateError, UserCodeError
 from aurora.model.box import Kernel
@@ -190,6 +191,11 @@ class LocalProcessor:
             with _naming(name):
                 states[name] = kernel.snapshot()
         return states
+
+    def state_rows(self, name: str) -> dict[str, int]:
+        """How many rows the parts of a box's state have, as far as its kernel tells."""
+        kernel = self._kernels[name]
+        return {part: rows.height for part, rows in kernel.state().items()} if isinstance(kernel, BaseKernel) else {}
 
     def restore(self, states: Mapping[str, pa.Table]) -> None:
         if states.keys() != self._kernels.keys():

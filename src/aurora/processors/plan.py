@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -71,7 +71,8 @@ class Execution:
     """Boxes to run one after another as one, in topological order, and what to give them.
 
     ``sieves`` and ``rules``, by box, say what is to be dropped on the way. With ``sifted`` the trains have been through
-    the sieves on their arcs before; those before single readers are still to come.
+    the sieves on their arcs before; those before single readers are still to come. What is put on the arcs in ``shown``
+    comes back whatever the processor.
     """
 
     boxes: tuple[str, ...]
@@ -80,6 +81,7 @@ class Execution:
     sieves: tuple[Sieve, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
     sifted: bool = False
+    shown: Collection[Producer] = ()
 
 
 @dataclass
@@ -116,7 +118,7 @@ class BoxCost:
 
 @dataclass(frozen=True)
 class Result:
-    """The trains that came out, at least those of the network's outputs, by arc; what each box did and rejected.
+    """The trains that came out by arc, at least those of outputs and of arcs to be shown; what boxes did and rejected.
 
     ``shed`` counts what was dropped, by place and reason; ``sieve_s`` is how long sieves took.
     """

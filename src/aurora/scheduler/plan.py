@@ -46,19 +46,19 @@ class Why(NamedTuple):
         if self.utility is not None:
             parts.append(f"utility {self.utility:.3g}/s")
             if self.expected_latency_s is not None:
-                parts[-1] += f" at expected latency {_seconds(self.expected_latency_s)}"
+                parts[-1] += f" at expected latency {shown_s(self.expected_latency_s)}"
         where = f" of {self.application}" if self.application else ""
         if self.slack_s is not None and math.isfinite(self.slack_s):
-            parts.append(f"{_seconds(self.slack_s)} before the next critical point{where}")
+            parts.append(f"{shown_s(self.slack_s)} before the next critical point{where}")
         elif self.slack_s is not None:
             parts.append(f"no critical point{where} lies ahead")
         said = ", ".join(parts)
         return f"box {self.box}: {said}; {self.ready:,} {'tuple' if self.ready == 1 else 'tuples'} ready"
 
 
-def _seconds(seconds: float) -> str:
+def shown_s(seconds: float) -> str:
     """
-    >>> _seconds(2.4), _seconds(0.0123), _seconds(4e-6)
+    >>> shown_s(2.4), shown_s(0.0123), shown_s(4e-6)
     ('2.4 s', '12.3 ms', '4 µs')
     """
     if abs(seconds) >= 0.1 or seconds == 0:

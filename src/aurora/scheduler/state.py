@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,6 +168,13 @@ class Snapshot:
             resident=np.ones(boxes),
             running=np.zeros(boxes, np.bool_),
         )
+
+    def copy(self, now_us: int) -> Snapshot:
+        """The same as of a later time, in arrays that nobody changes any more."""
+        arrays: dict[str, Any] = {
+            name: value.copy() for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
+        return replace(self, now_us=now_us, **arrays)
 
     def free(self) -> Bools:
         """The boxes that have something to do and are not doing it yet."""

@@ -29,11 +29,13 @@ from aurora.server.health import readiness
 from aurora.server.host import Host
 from aurora.server.http_answers import answered, failed, refusal
 from aurora.server.http_body import Refused, read_body
+from aurora.server.page_files import PageFiles
 from aurora.server.prometheus import CONTENT_TYPE, exposition
 from aurora.server.routes import Call, Lane, LiveRoute, Route
 
 _LOG = logging.getLogger("aurora.server")
-_THREADS: dict[Lane, int] = {"control": 16, "tuples": 32, "health": 4}
+_THREADS: dict[Lane, int] = {"control": 16, "tuples": 32, "answers": 32, "health": 4}
+"""Of tuples and answers, for each network: one that has no room does not hold up the others."""
 _TURN_S = 10.0
 """How long a request waits for a thread before it is told to come again."""
 
@@ -56,10 +58,11 @@ class Server:
         self.version = version()
         self.clock = clock or WallClock()
         self.counts = Counts()
+        self.page = PageFiles()
         self.stopping = False
         self.sockets: set[asyncio.Task[None]] = set()
         self._stop = stop
-        self._lanes: dict[Lane, anyio.CapacityLimiter] = {}
+        self._lanes: dict[tuple[Lane, str], anyio.CapacityLimiter] = {}
 
     def ask_to_stop(self, *, drain: bool) -> None:
         if self._stop is None:
@@ -74,10 +77,11 @@ class Server:
             with contextlib.suppress(RuntimeError):  # the loop may be gone already
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
-    async def in_thread(self, lane: Lane, work: Callable[[], Any]) -> Any:
-        limiter = self._lanes.get(lane)
+    async def in_thread(self, lane: Lane, work: Callable[[], Any], network: str = "") -> Any:
+        known = network if lane in ("tuples", "answers") and network in self.host.names() else ""
+        limiter = self._lanes.get((lane, known))
         if limiter is None:
-            limiter = self._lanes[lane] = anyio.CapacityLimiter(_THREADS[lane])
+            limiter = self._lanes[lane, known] = anyio.CapacityLimiter(_THREADS[lane])
         borrower = object()
         try:
             async with asyncio.timeout(_TURN_S):
@@ -101,6 +105,8 @@ def make_app(server: Server) -> Starlette:
         HttpRoute("/metrics", _metrics(server)),
         HttpRoute("/api/v1/openapi.json", _openapi(server)),
         HttpRoute("/api/v1/docs", _docs),
+        HttpRoute("/", _page(server)),
+        HttpRoute("/assets/{name}", _asset(server)),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _not_found, Exception: _unforeseen})
     app.router.redirect_slashes = False
@@ -139,11 +145,12 @@ async def _answer(server: Server, route: Route, request: Request) -> Response:
         access = let_in(server, request, route.access)
         query = route.read_query(dict(request.query_params))
         body = await read_body(request, server.host.limits)
-        if server.stopping and route.lane == "tuples":
+        if server.stopping and route.lane in ("tuples", "answers"):
             raise Refused(503, "the server is stopping; come again when it has been started anew")
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         call = Call(server.host, server, request.path_params, query, body, media, access)
-        return answered(await server.in_thread(route.lane, lambda: route.handler(call)), route.status)
+        network = request.path_params.get("network", "")
+        return answered(await server.in_thread(route.lane, lambda: route.handler(call), network), route.status)
     except Exception as error:
         return failed(error)
 
@@ -184,7 +191,7 @@ def _live_endpoint(server: Server, route: LiveRoute) -> Callable[[WebSocket], Aw
             # Names are looked up before the handshake, so that a wrong one is a plain 404.
             hosted = server.host.hosted(socket.path_params["network"])
             if route.name == "tap":
-                hosted.arc_schema(socket.path_params["arc"])
+                hosted.arc_schema(socket.path_params["arc"], inside=query["inside"])
         except Exception as error:
             await socket.send_denial_response(failed(error))
             return
@@ -231,6 +238,25 @@ def _openapi(server: Server) -> Callable[[Request], Awaitable[Response]]:
 
 async def _docs(request: Request) -> Response:
     return Response(openapi.page(), media_type="text/html")
+
+
+def _page(server: Server) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        response: Response = await server.in_thread("health", lambda: server.page.index(request.headers))
+        return response
+
+    return endpoint
+
+
+def _asset(server: Server) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        name = request.path_params["name"]
+        response: Response | None = await server.in_thread("health", lambda: server.page.asset(name, request.headers))
+        if response is None:
+            raise HTTPException(404)
+        return response
+
+    return endpoint
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

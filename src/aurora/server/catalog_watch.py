@@ -92,7 +92,7 @@ class CatalogWatch:
         if not there:
             self._host.take_in(network)
         elif self._host.hosted(name).network.to_json() != network.to_json():
-            self._host.hosted(name).modify(network)
+            self._host.hosted(name).modify(network, why="an edit of the catalog")
 
     def _note(self) -> None:
         while not self._stop.wait(self._note_s):

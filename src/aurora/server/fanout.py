@@ -147,8 +147,18 @@ class Fanout:
     without readers has no backlog: ``backlog_bytes`` is 0.
     """
 
-    def __init__(self, arc: str, schema: Schema, *, backlog_bytes: int, patience_s: float) -> None:
+    def __init__(
+        self,
+        arc: str,
+        schema: Schema,
+        *,
+        backlog_bytes: int,
+        patience_s: float,
+        left: Callable[[Fanout], None] | None = None,
+    ) -> None:
+        """``left`` is called when the last reader has gone, by itself or because it was let go."""
         self.arc = arc
+        self._left = left
         self.schema = schema
         self.changed = threading.Condition()
         self.let_go = 0
@@ -189,9 +199,10 @@ class Fanout:
                 callback(frame)
             self._attached = (*self._attached, callback)
 
-    def detach_all(self) -> None:
+    def detach(self, callback: Callable[[pl.DataFrame], None]) -> None:
+        """It is called no more. Without others who take what comes, it waits."""
         with self.changed:
-            self._attached = ()
+            self._attached = tuple(other for other in self._attached if other != callback)
 
     def subscribe(self, limit_bytes: int, when_behind: WhenBehind, *, consume: bool = True) -> Subscription:
         """A new reader; the first one gets what waits, unless it only looks on."""
@@ -212,8 +223,7 @@ class Fanout:
     def remove(self, reader: Subscription, reason: str) -> None:
         with self.changed:
             if reader in self._readers:
-                self._readers.remove(reader)
-                self._gone_dropped += reader.dropped
+                self._forget(reader)
             reader.end(reason)
             self.changed.notify_all()
 
@@ -251,9 +261,14 @@ class Fanout:
                         self._let_go(reader)
 
     def _let_go(self, reader: Subscription) -> None:
+        self._forget(reader)
+        self.let_go += 1
+
+    def _forget(self, reader: Subscription) -> None:
         self._readers.remove(reader)
         self._gone_dropped += reader.dropped
-        self.let_go += 1
+        if not self._readers and self._left is not None:
+            self._left(self)
 
     def end(self, reason: str) -> None:
         """Nothing more will come; readers take what waits for them, and then hear why."""

@@ -29,15 +29,28 @@ class FeedTarget:
 
     def __init__(self, hosted: Hosted) -> None:
         self._hosted = hosted
+        self._engine = hosted.engine
 
     def enqueue(self, stream: str, table: pl.DataFrame) -> None:
         self._hosted.enqueue(stream, table)
 
+    def enqueued(self, stream: str) -> int:
+        return self._engine.enqueued(stream)
+
+    def kept(self, stream: str) -> int:
+        return self._engine.kept(stream)
+
     def subscribe(self, output: str, callback: Callable[[pl.DataFrame], None]) -> None:
         self._hosted.attach(output, callback)
 
+    def unsubscribe(self, output: str, callback: Callable[[pl.DataFrame], None]) -> None:
+        self._hosted.detach(output, callback)
+
     def drain(self) -> None:
         self._hosted.engine.drain()
+
+    def commit(self) -> None:
+        self._hosted.engine.commit()
 
 
 def make_feeds(hosted: Hosted, *, own: bool, files: Path | None) -> Feeds:

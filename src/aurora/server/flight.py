@@ -100,7 +100,7 @@ class FlightServer(flight.FlightServerBase):  # type: ignore[misc]
                 )
         take = taker(reader.schema, schema)
         taken = 0
-        for chunk in reader:
+        for chunk in _incoming(reader):
             with _refusing(f"; {taken:,} tuples of this put have been taken"):
                 if chunk.data is not None and chunk.data.num_rows:
                     self._check_size(chunk.data)
@@ -137,6 +137,8 @@ class FlightServer(flight.FlightServerBase):  # type: ignore[misc]
                 consume=wanted.take and _full(context),
                 limit_bytes=min(wanted.limit_bytes or limits.subscriber_bytes, limits.backlog_bytes),
             )
+        # Of an arc inside the network on Spark it may be fewer columns than the arc has.
+        schema = arrow_schema(subscription.schema)
         stream = _live(context, subscription, schema)
         next(stream)
         return flight.GeneratorStream(schema, stream)
@@ -193,6 +195,16 @@ def _full(context: Any) -> bool:
 def _check_full(context: Any, because: str) -> None:
     if not _full(context):
         raise flight.FlightUnauthorizedError(f"this token may only look, and {because}; use a full token")
+
+
+def _incoming(reader: Any) -> Iterator[Any]:
+    """What comes of a put. The library unpacks it; how much it may take for that is bound (``aurora_command``)."""
+    try:
+        yield from reader
+    except pa.ArrowMemoryError as error:
+        raise flight.FlightServerError("a batch takes more memory than there is for it; send smaller ones") from error
+    except pa.ArrowInvalid as error:
+        raise flight.FlightServerError(f"a batch cannot be read: {error}; send it again as Arrow writes it") from error
 
 
 def _live(context: Any, subscription: Subscription, schema: pa.Schema) -> Iterator[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -46,12 +47,11 @@ def shut_down(server: Any, grace_s: float) -> None:
 def _connections(port: int) -> Iterator[socket.socket]:
     """The connections that this process has accepted on a port, each as a duplicate that is closed after use."""
     for name in os.listdir("/dev/fd"):
-        try:
-            connection = socket.socket(fileno=os.dup(int(name)))
-        except OSError:
-            continue
-        with closing(connection), suppress(OSError):
-            internet = connection.family in (socket.AF_INET, socket.AF_INET6)
-            connection.getpeername()
-            if internet and connection.getsockname()[1] == port:
-                yield connection
+        with suppress(OSError):
+            if not stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+                continue
+            with closing(socket.socket(fileno=os.dup(int(name)))) as connection:
+                internet = connection.family in (socket.AF_INET, socket.AF_INET6)
+                connection.getpeername()
+                if internet and connection.getsockname()[1] == port:
+                    yield connection

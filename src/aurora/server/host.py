@@ -78,8 +78,6 @@ class Host:
     def take_in(self, network: Network, *, start: bool = True, own: bool = False) -> Hosted:
         """The same for a network that the catalog has already."""
         hosted = Hosted(network, self.settings, self.limits, own=own)
-        if start:
-            self._check_room_on_spark(network.name)
         with self._lock:
             if self._closed:
                 raise StateError("the server is stopping, and takes no more networks")
@@ -129,9 +127,7 @@ class Host:
 
     def start(self, network: str) -> None:
         """Starts a network that was stopped or has failed; with a state folder it goes on from there."""
-        hosted = self.hosted(network)
-        self._check_room_on_spark(network)
-        hosted.start()
+        self.hosted(network).start()
 
     def stop(self, network: str, *, drain: bool = True) -> None:
         self.hosted(network).stop(drain=drain)
@@ -153,15 +149,15 @@ class Host:
     def modify_network(self, name: str, network: Network | str, *, why: str = "", author: str = "") -> dict[str, Any]:
         """Changes a network while it runs, all of it or nothing; NetworkError with all reasons if it is not valid."""
         hosted = self.hosted(name)
-        made = self._checked(network)
-        if made.name != name:
-            found = f"the document is of network {made.name!r}, but {name!r} is to be changed"
-            raise NetworkError([Problem("other-network", found, "give both the same name", "network", ("network",))])
-        report = hosted.modify(made)
+        report = hosted.modify(self._checked(network, name), why=why)
         if self.catalog is not None:
             version = self.catalog.save(network, why, author=author)
             report["version"] = version.number
         return report
+
+    def foresee(self, name: str, network: Network | str) -> dict[str, Any]:
+        """What ``modify_network`` would answer, without changing anything; the same refusals."""
+        return self.hosted(name).foresee(self._checked(network, name))
 
     def close(self, *, drain: bool = True) -> None:
         """Stops all networks: what is enqueued is taken, unless told not to, and state committed where it is kept."""
@@ -220,20 +216,21 @@ class Host:
         when_behind: WhenBehind = "drop",
         limit_bytes: int | None = None,
         consume: bool = True,
+        inside: bool = False,
     ) -> Subscription:
         """A live stream of an output or of any arc. ``when_behind`` says what happens to a reader that is too slow.
 
         The first reader of an output gets what waits there. With ``consume`` False it only looks on: what it sees still
-        waits for a reader.
+        waits for a reader. ``inside`` means the arc where an output has the same name.
         """
-        return self.hosted(network).subscribe(arc, when_behind, limit_bytes, consume=consume)
+        return self.hosted(network).subscribe(arc, when_behind, limit_bytes, consume=consume, inside=inside)
 
     # What it knows
 
     def typecheck(self, document: Network | str) -> dict[str, Any]:
-        """All problems of a document and, if none is an error, the columns of every arc."""
+        """All problems of a document, and the columns of every arc that is known in spite of them."""
         result = checked(document if isinstance(document, str) else document.to_yaml())
-        arcs = {} if result.typed is None else {a: columns(kind.schema) for a, kind in result.typed.arcs.items()}
+        arcs = {arc: columns(kind.schema) for arc, kind in result.arcs.items()}
         return {"valid": result.typed is not None, "problems": problems(result.problems), "arcs": arcs}
 
     def describe(self, network: str) -> dict[str, Any]:
@@ -253,22 +250,19 @@ class Host:
 
     # Inside
 
-    def _check_room_on_spark(self, network: str) -> None:
-        """A process has one Spark session, and a network that runs on it has it for itself."""
-        others = [other.name for other in self if other.name != network and other.stage in ("running", "paused")]
-        if self.settings.processor == "spark" and others:
-            raise StateError(
-                f"{others[0]!r} runs on Spark, and a server runs one network there; use --processor local, put both "
-                "into one document, or start another server"
-            )
-
-    def _checked(self, network: Network | str) -> Network:
+    def _checked(self, network: Network | str, name: str | None = None) -> Network:
+        """The network, if it is valid and, where one is to be changed, has its ``name``."""
         if isinstance(network, Network):
-            return network
-        result = checked(network)
-        if result.typed is None:
-            raise NetworkError(result.errors)
-        return result.typed.network
+            made = network
+        else:
+            result = checked(network)
+            if result.typed is None:
+                raise NetworkError(result.errors)
+            made = result.typed.network
+        if name is not None and made.name != name:
+            found = f"the document is of network {made.name!r}, but {name!r} is to be changed"
+            raise NetworkError([Problem("other-network", found, "give both the same name", "network", ("network",))])
+        return made
 
 
 def problems(found: Any) -> list[dict[str, Any]]:

@@ -9,8 +9,11 @@ from typing import Any, Literal
 
 import polars as pl
 
+from aurora.clock import WallClock
 from aurora.connectors.frames import Table, table_frame
 from aurora.connectors.live.manager import Feeds
+from aurora.connectors.live.rates import Rate
+from aurora.connectors.live.state import Status
 from aurora.connectors.sources.http import Received
 from aurora.engine.delivery import rejected_by
 from aurora.engine.engine import Engine
@@ -21,8 +24,12 @@ from aurora.model.network import Network
 from aurora.model.schema import Schema
 from aurora.model.typed import TypedNetwork
 from aurora.processors.poison import REJECTED, runs_user_code
+from aurora.server.debugging import Debugging
+from aurora.server.events import Events
 from aurora.server.fanout import Fanout, Subscription, WhenBehind
 from aurora.server.feeding import check_changed, check_feeds, make_feeds
+from aurora.server.history import History
+from aurora.server.picture import RememberedPicture
 from aurora.server.settings import EngineSettings, Limits
 
 _LONGEST_NAME = 200
@@ -51,12 +58,17 @@ class Hosted:
             # It becomes the name of a folder.
             raise InputError(f"the network's name is longer than {_LONGEST_NAME} bytes; give it a shorter one")
         self._own = own
+        self.picture = RememberedPicture()
+        self.history = History()
+        self.events = Events(WallClock())
+        self.debugging = Debugging(self)
         self._typed = typecheck(network)
         check_feeds(network, own=own, files=settings.files)
         self._engine: Engine | None = None
         self._feeds: Feeds | None = None
         self._fanouts: dict[str, Fanout] = {}
-        self._taps: dict[str, Fanout] = {}
+        self._taps: dict[Fanout, Engine] = {}
+        """Who looks at arcs inside the network, each alone, and the engine in which it does."""
         self._stage: Stage = "stopped"
         self._why = "it has not been started"
         self._lock = threading.RLock()
@@ -80,8 +92,10 @@ class Hosted:
     def stage(self) -> Stage:
         """What it does just now. An engine that has failed is found out here."""
         failure = "" if self._engine is None else self._engine.failure
-        if failure and self._stage in ("running", "paused"):
-            self._stage, self._why = "failed", failure
+        if self._engine is not None and self._stage in ("running", "paused"):
+            self._stage = "paused" if self._engine.paused else "running"
+            if failure:
+                self._stage, self._why = "failed", failure
         return self._stage
 
     @property
@@ -117,6 +131,8 @@ class Hosted:
             self._engine = engine
             self._connect(self._outputs())
             self._stage, self._why = "running", ""
+            self.debugging.attach(engine)
+            self.events.note("started", "Started")
             self._feeds = make_feeds(self, own=self._own, files=settings.files)
             self._feeds.start()
 
@@ -132,6 +148,7 @@ class Hosted:
                 # From here on nothing is taken in; what is under way still finds the sinks and those who read.
                 self._stage, self._why = "stopped", "it was stopped"
                 self._engine.shutdown(drain=drain)
+                self.events.note("stopped", "Stopped")
             except AuroraError as error:
                 self._stage, self._why = "failed", str(error)
                 raise
@@ -148,18 +165,19 @@ class Hosted:
         with self._lock:
             self.engine.pause()
             self._stage = "paused"
+            self.events.note("paused", "Paused")
 
     def resume(self) -> None:
         with self._lock:
             self.engine.resume()
             self._stage = "running"
+            self.debugging.resumed()
+            self.events.note("resumed", "Resumed")
 
-    def modify(self, network: Network) -> dict[str, Any]:
+    def modify(self, network: Network, *, why: str = "") -> dict[str, Any]:
         """Puts a changed network in the place of this one, all of it or nothing; what became of it, as plain values."""
-        typed = typecheck(network)
-        check_feeds(network, own=self._own, files=self._settings.files)
         with self._lock:
-            check_changed(self.network, network, own=self._own)
+            typed = self._check_change(network)
             report: dict[str, Any] = {"applied": "at the next start"}
             if self.stage in ("running", "paused"):
                 report = self.engine.modify(network).to_dict()
@@ -172,18 +190,25 @@ class Hosted:
                     fanout.end(f"the output {name} {kind}")
             if self.stage in ("running", "paused"):
                 self._connect({name: schema for name, schema in after.items() if name not in self._fanouts})
-            for arc, tapped in self._taps.items():
-                tapped.end("the network was changed; subscribe again")
-                if self._engine is not None:
-                    with suppress(InputError):  # the arc may be gone
-                        self._engine.untap(arc, tapped)
-            self._taps.clear()
+            self._end_taps("the network was changed; subscribe again")
             if self._feeds is not None:
-                for name, fanout in self._fanouts.items():
-                    if not any(sink.output == name for sink in network.sinks.values()):
-                        fanout.detach_all()
                 self._feeds.replace(network)
+            self.events.note("modified", f"Changed: {why}" if why else "Changed")
             return report
+
+    def foresee(self, network: Network) -> dict[str, Any]:
+        """What ``modify`` would answer, without changing anything."""
+        with self._lock:
+            self._check_change(network)
+            if self.stage in ("running", "paused"):
+                return self.engine.foresee(network).to_dict()
+            return {"applied": "at the next start"}
+
+    def _check_change(self, network: Network) -> TypedNetwork:
+        typed = typecheck(network)
+        check_feeds(network, own=self._own, files=self._settings.files)
+        check_changed(self.network, network, own=self._own)
+        return typed
 
     @property
     def engine(self) -> Engine:
@@ -199,9 +224,9 @@ class Hosted:
             raise unknown("stream", stream, list(self.network.streams))
         return self._typed.arcs[stream].schema
 
-    def arc_schema(self, arc: str) -> Schema:
-        """Of an output, or of any arc; where both have the name it is the output's."""
-        outputs = self._outputs()
+    def arc_schema(self, arc: str, *, inside: bool = False) -> Schema:
+        """Of an output, or of any arc; where both have the name it is the output's, unless it is to be ``inside``."""
+        outputs = {} if inside else self._outputs()
         if arc in outputs:
             return outputs[arc]
         if arc in self._typed.arcs:
@@ -234,48 +259,95 @@ class Hosted:
         return pl.concat([pl.DataFrame(schema=schema.to_polars()), *frames])
 
     def subscribe(
-        self, arc: str, when_behind: WhenBehind = "drop", limit_bytes: int | None = None, *, consume: bool = True
+        self,
+        arc: str,
+        when_behind: WhenBehind = "drop",
+        limit_bytes: int | None = None,
+        *,
+        consume: bool = True,
+        inside: bool = False,
     ) -> Subscription:
-        """A reader of an output or of any arc from now on; the first reader of an output gets what waits."""
-        schema = self.arc_schema(arc)
-        if sum(f.readers for f in (*self._fanouts.values(), *self._taps.values())) >= self._limits.subscribers:
+        """A reader of an output or of any arc from now on; the first reader of an output gets what waits.
+
+        ``inside`` means the arc where an output has the same name.
+        """
+        schema = self.arc_schema(arc, inside=inside)
+        if sum(fanout.readers for fanout in (*self._fanouts.values(), *list(self._taps))) >= self._limits.subscribers:
             raise StateError(
                 f"the network {self.name!r} has {self._limits.subscribers} readers already; close one, or try later"
             )
         size = self._limits.subscriber_bytes if limit_bytes is None else limit_bytes
-        fanout = self._fanouts.get(arc)
+        fanout = None if inside else self._fanouts.get(arc)
         if fanout is None and when_behind == "hold":
             raise InputError(f"{arc} is inside the network, where one may only look on; ask for drop or disconnect")
         if fanout is None:
-            with self._lock:
-                fanout = self._taps.get(arc) or self._tap(arc, schema)
+            return self._tap(arc, schema, size, when_behind)
         return fanout.subscribe(size, when_behind, consume=consume)
 
-    def _tap(self, arc: str, schema: Schema) -> Fanout:
-        """It stays when its last reader has gone: the next one finds it, and without any it costs nothing much."""
-        fanout = Fanout(arc, schema, backlog_bytes=0, patience_s=self._limits.patience_s)
-        self.engine.tap(arc, fanout)
-        self._taps[arc] = fanout
-        return fanout
+    def _tap(self, arc: str, schema: Schema, size: int, when_behind: WhenBehind) -> Subscription:
+        """Every reader looks at the arc by itself, and when it has gone nobody does."""
+        fanout = Fanout(arc, schema, backlog_bytes=0, patience_s=self._limits.patience_s, left=self._untap)
+        subscription = fanout.subscribe(size, when_behind)
+        with self._lock:
+            engine = self.engine
+            fanout.schema = engine.tap(arc, fanout)
+            self._taps[fanout] = engine
+        return subscription
+
+    def _untap(self, fanout: Fanout) -> None:
+        engine = self._taps.pop(fanout, None)
+        if engine is not None:
+            with suppress(InputError):  # the arc may be gone
+                engine.untap(fanout.arc, fanout)
+
+    def inject(self, arc: str, table: Table) -> int:
+        """Puts tuples on any arc, as if its box had made them; tells how many."""
+        return self.enqueue(arc, table) if arc in self.network.streams else self.engine.inject(arc, table)
 
     def attach(self, output: str, callback: Callable[[pl.DataFrame], None]) -> None:
         """Calls ``callback`` with every train of an output, in the thread that ran the boxes."""
         self._output_schema(output)
         self._fanouts[output].attach(callback)
 
+    def detach(self, output: str, callback: Callable[[pl.DataFrame], None]) -> None:
+        """The callback is called no more."""
+        fanout = self._fanouts.get(output)
+        if fanout is not None:
+            fanout.detach(callback)
+
     def receive(self, source: str, body: bytes) -> Received:
         """Hands a body that was pushed to a source of the kind ``http``."""
-        if source not in self.network.sources:
+        return self._running_feeds(source).receive(source, body)
+
+    def rates(self) -> list[Rate]:
+        """How fast sources are that make their tuples up; none if the network does not run."""
+        feeds = self._feeds
+        return [] if feeds is None else feeds.rates()
+
+    def set_factor(self, factor: float, source: str | None = None) -> None:
+        """Has these sources, or one of them, make so many times the tuples that they declare."""
+        self._running_feeds(source).set_factor(factor, source)
+
+    def _running_feeds(self, source: str | None) -> Feeds:
+        if source is not None and source not in self.network.sources:
             raise unknown("source", source, list(self.network.sources))
         if self._feeds is None:
             raise StateError(f"the network {self.name!r} does not run: {self._why}; start it")
-        return self._feeds.receive(source, body)
+        return self._feeds
 
     # What it knows
 
     def connectors(self) -> list[dict[str, Any]]:
         """How every source and sink is doing."""
-        return [] if self._feeds is None else [status.to_plain() for status in self._feeds.statuses()]
+        return [status.to_plain() for status in self.statuses()]
+
+    def statuses(self) -> list[Status]:
+        feeds = self._feeds
+        return [] if feeds is None else feeds.statuses()
+
+    @property
+    def settings(self) -> EngineSettings:
+        return self._settings
 
     def stats(self) -> Statistics:
         if self._engine is None:
@@ -335,9 +407,14 @@ class Hosted:
             self._engine.subscribe(name, fanout)
 
     def _end_readers(self, reason: str) -> None:
-        for fanout in (*self._fanouts.values(), *self._taps.values()):
+        for fanout in self._fanouts.values():
             fanout.end(reason)
-        self._taps.clear()
+        self._end_taps(reason)
+
+    def _end_taps(self, reason: str) -> None:
+        for tapped in list(self._taps):
+            tapped.end(reason)
+            self._untap(tapped)
 
 
 def columns(schema: Schema) -> dict[str, str]:

@@ -55,7 +55,8 @@ def failed(error: Exception) -> Response:
     if isinstance(error, UnknownNameError):
         return refusal(404, str(error))
     if isinstance(error, NetworkError | ExpressionError):
-        return refusal(422, "the network is not valid; the problems say why", problems(error.problems))
+        what = "network" if isinstance(error, NetworkError) else "expression"
+        return refusal(422, f"the {what} is not valid; the problems say why", problems(error.problems))
     if isinstance(error, RejectedTuplesError):
         found = [
             {"id": "rejected-tuple", "found": f"{one['reason']}: {one['text']}", "way_out": "mend the tuple", **one}

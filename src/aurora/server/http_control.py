@@ -12,7 +12,7 @@ from aurora.errors import InputError
 from aurora.server.hosted import Hosted
 from aurora.server.routes import Answer, Call, Parameter, Route
 
-_DOCUMENT = (
+DOCUMENT = (
     "A network document as YAML or JSON; or JSON of the form "
     '`{"document": ..., "why": "...", "author": "..."}`, where the document is text or an object.'
 )
@@ -59,6 +59,7 @@ def server(call: Call) -> Any:
         "flight": call.server.flight_url,
         "formats": converter_names(),
         "access": call.access,
+        "catalog": call.host.catalog is not None,
         "networks": networks(call),
     }
 
@@ -152,7 +153,7 @@ CONTROL = (
         "Host a new network, and start it",
         add,
         (Parameter("start", bool, "Start it at once.", True),),
-        _DOCUMENT,
+        DOCUMENT,
         "as for describe",
         status=201,
         refusals=(409, 422),
@@ -164,7 +165,7 @@ CONTROL = (
         "full",
         "Change a network while it runs: all of it, or nothing (modify_network)",
         modify,
-        body=_DOCUMENT,
+        body=DOCUMENT,
         answer="what was changed",
         refusals=(409, 422),
     ),
@@ -237,7 +238,7 @@ CONTROL = (
         "read",
         "Check a document without running it",
         typecheck,
-        body=_DOCUMENT,
+        body=DOCUMENT,
         answer="`{valid, problems, arcs}`",
     ),
     Route(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aurora.connectors.converters.base import Converter
+from aurora.connectors.converters.base import Converter, Decoded
 from aurora.connectors.converters.registry import converter
 from aurora.errors import InputError
 from aurora.model.schema import Schema
@@ -36,23 +36,34 @@ def converter_of(format: str, schema: Schema) -> Converter:
     return converter("json" if format == "jsonl" else format, schema)
 
 
-def enqueue(call: Call) -> Any:
-    network, stream = call.path["network"], call.path["stream"]
+def decoded_body(call: Call, arc: str, schema: Schema) -> Decoded:
+    """The tuples in a body, which are for an arc."""
     format = call.query["format"] or MEDIA.get(call.media)
     if format is None:
         raise InputError(
             f"a body of type {call.media or 'nothing'!r} cannot be read; send {', '.join(MEDIA)}, or give the format"
         )
-    decoded = converter_of(format, call.host.stream_schema(network, stream)).decode(call.body)
-    reasons = [{"place": one.place, "reason": one.reason, "text": one.text} for one in decoded.rejected[:_TOLD]]
+    decoded = converter_of(format, schema).decode(call.body)
     if decoded.rejected and call.query["rejects"] == "refuse":
+        reasons = told(decoded)["reasons"]
         raise RejectedTuplesError(
-            f"{len(decoded.rejected)} of the tuples do not fit {stream}, so none was taken: {reasons[0]['reason']}; "
+            f"{len(decoded.rejected)} of the tuples do not fit {arc}, so none was taken: {reasons[0]['reason']}; "
             "mend them, or give rejects=skip to have the others taken",
             reasons,
         )
-    taken = call.host.enqueue(network, stream, decoded.frame)
-    return {"tuples": taken, "rejected": len(decoded.rejected), "reasons": reasons}
+    return decoded
+
+
+def told(decoded: Decoded) -> dict[str, Any]:
+    """How many are no tuples, and of the first ones why."""
+    reasons = [{"place": one.place, "reason": one.reason, "text": one.text} for one in decoded.rejected[:_TOLD]]
+    return {"rejected": len(decoded.rejected), "reasons": reasons}
+
+
+def enqueue(call: Call) -> Any:
+    network, stream = call.path["network"], call.path["stream"]
+    decoded = decoded_body(call, stream, call.host.stream_schema(network, stream))
+    return {"tuples": call.host.enqueue(network, stream, decoded.frame), **told(decoded)}
 
 
 def push(call: Call) -> Any:
@@ -122,7 +133,7 @@ TUPLES = (
             Parameter("format", str, "What comes back.", "json", FORMATS),
         ),
         answer="tuples in the format",
-        lane="tuples",
+        lane="answers",
         refusals=(409, 503),
     ),
 )

@@ -10,8 +10,9 @@ from aurora.errors import InputError, did_you_mean
 from aurora.server.auth import Access
 from aurora.server.host import Host
 
-Lane = Literal["control", "tuples", "health"]
-"""Requests of each lane have threads of their own, so that nobody who waits for room holds up who wants to look."""
+Lane = Literal["control", "tuples", "answers", "health"]
+"""Requests of each lane have threads of their own, so that nobody who waits for room holds up who wants to look, and
+nobody who waits for answers those who bring tuples."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Route:
 class LiveRoute:
     """A WebSocket. The handler is looked up by ``name`` where sockets are served."""
 
-    name: Literal["statistics", "tap"]
+    name: Literal["statistics", "tap", "debug"]
     path: str
     summary: str
     parameters: tuple[Parameter, ...]

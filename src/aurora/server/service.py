@@ -22,6 +22,7 @@ from aurora.server.app import Server, make_app
 from aurora.server.auth import Tokens, check_address
 from aurora.server.catalog_watch import CatalogWatch
 from aurora.server.heads import PatientProtocol
+from aurora.server.history_keeper import HistoryKeeper
 from aurora.server.host import Host
 from aurora.server.settings import EngineSettings, Limits
 
@@ -107,7 +108,10 @@ class Service:
                 self._stack.callback(catalog.close)
             self.host = Host(settings=self._settings, limits=self._limits, catalog=catalog)
             self._stack.callback(lambda: self.host.close(drain=self.drain))
+            keeper = HistoryKeeper(self.host)
+            self._stack.callback(keeper.close)
             self._host_all(catalog)
+            keeper.start()
             self._start_flight()
             self._start_http(listener)
         except BaseException:

@@ -7,7 +7,9 @@ lost. Nobody else waits for it: what is to be sent waits in the queue of its sub
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 GOING_AWAY, REFUSED, TRY_LATER, FAILED = 1001, 1008, 1013, 1011
 _MOST_TUPLES = 5_000
 """In one message."""
+_GLANCE_S = 0.2
+_LOOK_S = 2.0
+"""How often a socket that has nothing to tell looks whether its network is still there."""
 _SEND_S = 30.0
 """How long one message may take to be sent; a reader that stands still for so long is let go."""
 
@@ -52,8 +57,24 @@ LIVE = (
                 ("drop", "disconnect"),
             ),
             Parameter("take", bool, "Take what waits at an output, instead of only looking on; needs the full token."),
+            Parameter("inside", bool, "Of the arc, where an output has its name too.", False),
+            Parameter(
+                "latest",
+                int,
+                "For people: about five messages a second, each with so many of the latest tuples at most.",
+                least=1,
+                most=_MOST_TUPLES,
+            ),
         ),
-        "`{tuples: [...], dropped: n}` in each message; the first is `{columns: {...}}`",
+        "`{tuples: [...], dropped: n}` in each message; the first is `{columns: {...}}`. With `latest` also `count`, "
+        "how many tuples came in all, and `dropped` counts those that were left out",
+    ),
+    LiveRoute(
+        "debug",
+        "/api/v1/networks/{network}/debug/live",
+        "Break-points, hits and steps, whenever they change",
+        (),
+        "what GET debug/state answers, in each message",
     ),
 )
 
@@ -105,25 +126,75 @@ async def tap(
     server: Server, socket: WebSocket, path: Mapping[str, str], query: Mapping[str, Any], access: Access
 ) -> None:
     consume = bool(query["take"]) and access == "full"
-    subscription = await run_in_threadpool(
-        lambda: server.host.subscribe(path["network"], path["arc"], when_behind=query["when_behind"], consume=consume)
+    behind, inside = query["when_behind"], query["inside"]
+    opening = _Opening(
+        lambda: server.host.subscribe(path["network"], path["arc"], when_behind=behind, consume=consume, inside=inside)
     )
     try:
+        subscription = await run_in_threadpool(opening.open)
         await send(socket, {"columns": {name: str(kind) for name, kind in subscription.schema.items()}})
-        await _forward(socket, subscription, converter_of("json", subscription.schema))
+        converter = converter_of("json", subscription.schema)
+        if query["latest"] is None:
+            await _forward(socket, subscription, converter)
+        else:
+            await _forward_latest(socket, subscription, converter, query["latest"])
         await close(socket, TRY_LATER if "behind" in subscription.reason else GOING_AWAY, subscription.reason)
     finally:
-        subscription.close()
+        opening.close()
 
 
-async def _forward(socket: WebSocket, subscription: Subscription, converter: Converter) -> None:
+class _Opening:
+    """A subscription that a thread opens. Whoever wants it may be gone before it is there, and it is closed even so."""
+
+    def __init__(self, subscribe: Callable[[], Subscription]) -> None:
+        self._subscribe = subscribe
+        self._lock = threading.Lock()
+        self._opened: Subscription | None = None
+        self._closed = False
+
+    def open(self) -> Subscription:
+        subscription = self._subscribe()
+        with self._lock:
+            self._opened = subscription
+            gone = self._closed
+        if gone:
+            subscription.close()
+        return subscription
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            subscription = self._opened
+        if subscription is not None:
+            subscription.close()
+
+
+async def debug(server: Server, socket: WebSocket, path: Mapping[str, str]) -> None:
+    """Until the network is gone or the other side is. What changes while a message is on its way is in the next."""
     loop, news = asyncio.get_running_loop(), asyncio.Event()
 
     def tell() -> None:
         if not loop.is_closed():
             loop.call_soon_threadsafe(news.set)
 
-    subscription.on_news(tell)
+    debugging = server.host.hosted(path["network"]).debugging
+    leave = debugging.listen(tell)
+    try:
+        while server.host.hosted(path["network"]).debugging is debugging:
+            # First cleared, then looked: what changes in between is told again, and not lost.
+            news.clear()
+            await send(socket, await run_in_threadpool(debugging.state))
+            while not news.is_set() and server.host.hosted(path["network"]).debugging is debugging:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_S):
+                        await news.wait()
+        await close(socket, GOING_AWAY, "the network is another one now")
+    finally:
+        leave()
+
+
+async def _forward(socket: WebSocket, subscription: Subscription, converter: Converter) -> None:
+    news = _news_of(subscription)
     while True:
         news.clear()
         while (frame := subscription.take()) is not None:
@@ -132,6 +203,41 @@ async def _forward(socket: WebSocket, subscription: Subscription, converter: Con
         if subscription.ended:
             return
         await news.wait()
+
+
+async def _forward_latest(socket: WebSocket, subscription: Subscription, converter: Converter, most: int) -> None:
+    """More than people can see nobody need send: of what has come since the last message only the end."""
+    news = _news_of(subscription)
+    left_out = 0
+    while True:
+        news.clear()
+        frames = []
+        while (frame := subscription.take()) is not None:
+            frames.append(frame)
+        if frames:
+            came = await run_in_threadpool(pl.concat, frames)
+            left_out += max(0, came.height - most)
+            tuples = (await run_in_threadpool(converter.encode, came[-most:])).data.strip()
+            lost = subscription.dropped + left_out
+            count = subscription.handed + subscription.dropped
+            await send_text(socket, b'{"count": %d, "dropped": %d, "tuples": %b}' % (count, lost, tuples))
+            await asyncio.sleep(_GLANCE_S)
+        elif subscription.ended:
+            return
+        else:
+            await news.wait()
+
+
+def _news_of(subscription: Subscription) -> asyncio.Event:
+    """Set whenever there is something to take."""
+    loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(news.set)
+
+    subscription.on_news(tell)
+    return news
 
 
 def _message(frame: pl.DataFrame, converter: Converter, subscription: Subscription) -> bytes:
@@ -145,6 +251,8 @@ async def run(server: Server, socket: WebSocket, route: LiveRoute, query: dict[s
     work: asyncio.Task[None]
     if route.name == "statistics":
         work = asyncio.create_task(statistics(server, socket, path, query))
+    elif route.name == "debug":
+        work = asyncio.create_task(debug(server, socket, path))
     else:
         work = asyncio.create_task(tap(server, socket, path, query, access))
     gone = asyncio.create_task(until_gone(socket))

@@ -14,6 +14,7 @@ from aurora.engine.run import AtEnd
 from aurora.model.typed import TypedNetwork
 from aurora.processors.plan import Processor
 from aurora.processors.spark.masters import Master
+from aurora.processors.spark.place import SparkPlace
 from aurora.processors.spark.runner import SparkRunner
 from aurora.processors.spark.session import start_session, stop_session
 from aurora.processors.steps.processor import StepProcessor
@@ -34,13 +35,15 @@ def on_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessorMake
     """Makes processors on one session; keyed boxes run in two parts."""
     folder: Path = tmp_path_factory.mktemp("conformance")
     session = start_session(Master.parse(f"local[{SLOTS}]"), log=folder / "spark.log")
+    place = SparkPlace(session, SLOTS)
     tiers = Tiers(str(folder / "blocks"), None)
 
     def make(typed: TypedNetwork, statics: Mapping[str, pl.DataFrame]) -> Processor:
-        runner = SparkRunner(session, tiers.fastest, SLOTS)
+        runner = SparkRunner(place, tiers.fastest)
         return StepProcessor(typed, runner, tiers.blocks, tiers.fastest, statics=statics)
 
     yield make
+    place.dismiss()
     tiers.close()
     stop_session(session)
 

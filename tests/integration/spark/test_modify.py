@@ -37,8 +37,6 @@ def test_boxes_in_parts_go_on_with_their_state_and_a_restart_needs_the_new_netwo
     seen: list[pl.DataFrame] = []
     with Engine(network(), master="local[2]", state=state) as engine:
         engine.tap("s", seen.append)
-        with pytest.raises(StateError, match="inside a segment"):
-            engine.tap("above", seen.append)
         engine.enqueue("s", rows(1, 2, 3))
         report = engine.modify(network(2, more=True))
         assert report.boxes.added == ("sums",)

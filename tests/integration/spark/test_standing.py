@@ -19,6 +19,7 @@ from aurora.model.train import Progress, Train
 from aurora.model.typed import Producer
 from aurora.processors.plan import Execution
 from aurora.processors.spark.masters import Master
+from aurora.processors.spark.place import SparkPlace
 from aurora.processors.spark.runner import SparkRunner
 from aurora.processors.spark.session import start_session, stop_session
 from aurora.processors.steps.processor import StepProcessor
@@ -69,7 +70,9 @@ def deadly(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def runner(session: SparkSession, tmp_path: Path) -> Iterator[SparkRunner]:
     tiers = Tiers(str(tmp_path / "blocks"), None)
-    yield SparkRunner(session, tiers.fastest, SLOTS)
+    place = SparkPlace(session, SLOTS)
+    yield SparkRunner(place, tiers.fastest)
+    place.dismiss()
     tiers.close()
 
 
@@ -135,8 +138,8 @@ def test_what_kills_every_worker_is_told(deadly: Path, step: Step) -> None:
 
 def test_strangers_are_shown_out(runner: SparkRunner, step: Step) -> None:
     step(1)
-    assert runner._standing is not None
-    address = runner._standing.address
+    assert runner._place.standing is not None
+    address = runner._place.standing.address
     assert isinstance(address, str)
     strangers = []
     for said in (b"x" * 36, b"\0" * 100, b"short", b""):
@@ -159,9 +162,10 @@ def test_where_tasks_do_not_reach_the_driver_steps_are_jobs(
 ) -> None:
     told: list[str] = []
     tiers = Tiers(str(tmp_path / "blocks"), None)
-    runner = SparkRunner(session, tiers.fastest, SLOTS, on_lost=told.append)
-    assert runner._standing is not None
-    monkeypatch.setattr(runner._standing, "address", str(tmp_path / "nobody listens here"))
+    place = SparkPlace(session, SLOTS)
+    runner = SparkRunner(place, tiers.fastest, on_lost=told.append)
+    assert place.standing is not None
+    monkeypatch.setattr(place.standing, "address", str(tmp_path / "nobody listens here"))
     processor = StepProcessor(typecheck(loads(NETWORK)), runner, tiers.blocks, tiers.fastest)
     assert ["every step is a job" in line for line in told] == [True]
     processor.close()

@@ -28,7 +28,7 @@ def full(catalog: Catalog) -> None:
     catalog.save("{aurora: 1, network: gone, streams: {s: {schema: {x: int}}}, outputs: {o: {from: s}}}")
     catalog.remove("gone")
     catalog.set_layout("alarms", {("boxes", "dear"): (1, 0.1), ("outputs", "alarms"): (-3, 4)})
-    catalog.set_bookmark(Bookmark("alarms", "null", 1, 2, 0.5, "on\n", "ada"))
+    catalog.set_bookmark(Bookmark("alarms", "null", 1, 2, 0.5, "on\n", "ada", scope="detect/inner"))
 
 
 def test_the_same_text_comes_out_again(catalog: Catalog, tmp_path: Path, clock: ManualClock) -> None:

@@ -8,8 +8,8 @@ from unittest import mock
 
 import pytest
 
-from aurora.catalog import Catalog, history
-from aurora.catalog.database import APPLICATION_ID, VERSION
+from aurora.catalog import Bookmark, Catalog, history
+from aurora.catalog.database import APPLICATION_ID, UPGRADES, VERSION
 from aurora.clock import ManualClock
 from aurora.errors import InputError, StateError
 from tests.unit.catalog.conftest import TEXT
@@ -65,6 +65,22 @@ def test_a_catalog_of_a_newer_version_is_refused_and_left_alone(path: Path) -> N
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT COUNT(*) FROM versions").fetchone() == (1,)
     connection.close()
+
+
+def test_a_catalog_of_the_first_version_is_upgraded_and_keeps_what_it_has(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.executescript(UPGRADES[0])
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("PRAGMA user_version = 1")
+    connection.execute("INSERT INTO bookmarks (network, name, x, at_us) VALUES ('alarms', 'start', 7, 5)")
+    connection.commit()
+    connection.close()
+    with Catalog.open(path, clock=ManualClock()) as catalog:
+        catalog.set_bookmark(Bookmark("alarms", "inside", at_us=6, scope="detect"))
+        assert catalog.bookmarks() == [
+            Bookmark("alarms", "inside", at_us=6, scope="detect"),
+            Bookmark("alarms", "start", 7, at_us=5),
+        ]
 
 
 def test_a_harmed_catalog_is_told(path: Path) -> None:

@@ -59,6 +59,38 @@ def test_answers_are_handed_to_subscribers_as_they_come() -> None:
     assert got == [4, 8]
 
 
+def test_who_unsubscribes_gets_nothing_more_and_it_waits() -> None:
+    got: list[int] = []
+
+    def take(train: pl.DataFrame) -> None:
+        got.extend(train["x"])
+
+    with engine() as running:
+        running.subscribe("even", take)
+        running.enqueue("s", rows(2))
+        running.drain()
+        running.unsubscribe("even", take)
+        running.enqueue("s", rows(4))
+        assert values(running, "even") == [8]
+    assert got == [4]
+
+
+def test_what_was_enqueued_is_safe_when_it_is_committed(tmp_path: Path) -> None:
+    with engine() as running:
+        running.enqueue("s", rows(1, 2))
+        assert (running.enqueued("s"), running.kept("s")) == (2, 2)
+    for before in (0, 3):
+        with engine(state=tmp_path) as running:
+            assert (running.enqueued("s"), running.kept("s")) == (before, before)
+            running.pause()
+            running.enqueue("s", rows(1, 2, 3))
+            assert (running.enqueued("s"), running.kept("s")) == (before + 3, before)
+            running.resume()
+            running.drain()
+            running.commit()
+            assert running.kept("s") == before + 3
+
+
 def test_anything_that_can_be_called_can_subscribe() -> None:
     @dataclass
     class Sink:

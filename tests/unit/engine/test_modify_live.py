@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,19 @@ def test_boxes_that_stay_go_on_with_their_state_and_others_start_anew() -> None:
     assert report.drained == ("above", "twos")
     assert report.held == ("s",)
     assert 0 < report.swap_s < SOON_S
+
+
+def test_what_a_change_would_do_can_be_asked_before() -> None:
+    with engine() as running:
+        running.enqueue("s", rows(1, 2, 3))
+        foreseen = running.foresee(network(least=1))
+        with pytest.raises(NetworkError, match="other-network"):
+            running.foresee(Network("other"))
+        # Nothing has changed yet: all boxes have the state they had.
+        running.enqueue("s", rows(4))
+        assert values(running, "big") == [3, 7]
+        done = running.modify(network(least=1))
+    assert foreseen == replace(done, drain_s=0.0, swap_s=0.0)
 
 
 @pytest.mark.parametrize("paused", [False, True])

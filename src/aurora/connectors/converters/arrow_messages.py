@@ -11,6 +11,8 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from aurora.connectors.converters.unpacking import Room
+
 SCHEMA, DICTIONARY, BATCH = 1, 2, 3
 END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 FILE_HEAD = b"ARROW1\x00\x00"
@@ -35,6 +37,7 @@ class Messages:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
+        self._room = Room(max_bytes)
         self._held = bytearray()
         self._wanted = 0
         self._started = False
@@ -47,6 +50,7 @@ class Messages:
         return len(self._held)
 
     def feed(self, data: bytes) -> Iterator[Message]:
+        self._room.begin(len(data))
         self._held += data
         while not self._over:
             if len(self._held) < max(8, self._wanted):
@@ -99,6 +103,10 @@ class Messages:
         rows = batch.number(0, "<q")
         body = memoryview(data)[8 + head :]
         size = self._declared_bytes(batch, body)
+        if not self._room.take(size):
+            raise BrokenStreamError(
+                "what came at once is far longer once decompressed; send it in smaller pieces, or without compression"
+            )
         if not 0 <= rows <= 8 * size + _ROWS_TO_SPARE:
             raise BrokenStreamError(f"a message declares {rows} rows, more than its {size} bytes can hold")
         return Message(kind, rows, data)

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from aurora.connectors.converters.unpacking import Room
+
 MAGIC = b"Obj\x01"
 MARKER_BYTES = 16
 _MAX_HEADER_BYTES = 256 << 10
@@ -41,6 +43,7 @@ class Blocks:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
+        self._room = Room(max_bytes)
         self._held = bytearray()
         self._wanted = 1
         self._marker = b""
@@ -57,6 +60,7 @@ class Blocks:
         return 0 if self._lost else len(self._held)
 
     def feed(self, data: bytes) -> Iterator[Block]:
+        self._room.begin(len(data))
         self._held += data
         while len(self._held) >= self._wanted:
             try:
@@ -145,6 +149,8 @@ class Blocks:
                 return Block(0, b"", f"a block cannot be decompressed: {error}")
             if inflater.unconsumed_tail:
                 return Block(0, b"", f"a block has more than {self._max_bytes} bytes once decompressed")
+            if not self._room.take(len(data)):
+                raise BrokenFileError("what came at once is far longer once decompressed; send it in smaller pieces")
         if count > len(data):
             return Block(0, b"", f"a block declares {count} records, and has only {len(data)} bytes")
         return Block(count, data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aurora.connectors.converters.registry import converter, converter_names
-from aurora.connectors.sources.generator import typed_columns
+from aurora.connectors.sources.generator import typed_columns, typed_where
 from aurora.errors import ExpressionError, InputError, Report
 from aurora.model.connectors import Connector, check_with
 from aurora.model.naming import suggestion
@@ -19,6 +19,11 @@ def check_live(connector: Connector, schema: Schema, report: Report) -> None:
             typed_columns(connector.columns, schema, report.at("columns"))
         except ExpressionError as error:
             report.at("columns").take(error.problems)
+        if connector.where is not None:
+            try:
+                typed_where(connector.where, connector.columns, schema)
+            except ExpressionError as error:
+                report.at("where").take(error.problems)
 
 
 def _check_format(connector: Connector, format: str, schema: Schema, report: Report) -> None:

@@ -19,7 +19,7 @@ def settings(declared: KafkaSource | KafkaSink, environment: Mapping[str, str]) 
     chosen: dict[str, Any] = {
         "bootstrap.servers": ",".join(map(str, declared.brokers)),
         "socket.timeout.ms": 10_000,
-        "reconnect.backoff.max.ms": 10_000,
+        "reconnect.backoff.max.ms": 2_000,
         "logger": LOG,
     }
     if declared.username is not None:

@@ -19,15 +19,18 @@ from aurora.connectors.live.halt import Halt
 from aurora.connectors.live.inlet import Inlet, Target
 from aurora.connectors.live.making import Surroundings, make_sink, make_source
 from aurora.connectors.live.outflow import Outflow
+from aurora.connectors.live.rates import Rate, check_factor
 from aurora.connectors.live.state import Meter, Status
 from aurora.connectors.live.worker import Worker
 from aurora.connectors.rejected import OnReject, Rejected
+from aurora.connectors.sources.generator import Pace
 from aurora.connectors.sources.http import HttpSource, Received
-from aurora.errors import InputError, StateError, did_you_mean
+from aurora.errors import AuroraError, InputError, StateError, did_you_mean
 from aurora.model.check import typecheck
 from aurora.model.connectors import Connector, Sink, Source
 from aurora.model.network import Network
 from aurora.model.schema import Schema
+from aurora.model.source_kinds import GeneratorSource
 
 DRAIN_S = 5.0
 
@@ -41,7 +44,10 @@ class _Running:
     meter: Meter
     halt: Halt
     worker: Worker | None = None
+    inlet: Inlet | None = None
     outflow: Outflow | None = None
+    taking: Callable[[pl.DataFrame], None] | None = None
+    """What the engine calls with what comes out, for a sink."""
     thread: threading.Thread | None = field(default=None)
 
 
@@ -75,6 +81,8 @@ class Feeds:
         self._confined = confined
         self._network = network
         self._running: dict[tuple[str, str], _Running] = {}
+        self._leaving: list[Worker] = []
+        """Workers of sources that were stopped; they may still keep something until what they brought is safe."""
         self._lock = threading.RLock()
         self._started = False
 
@@ -96,6 +104,7 @@ class Feeds:
                 with suppress(Exception):
                     self._target.drain()
             self._end(set(self._running), drain_s)
+            self._release()
             self._started = False
 
     def stop_sources(self, *, wait_s: float = DRAIN_S) -> None:
@@ -113,6 +122,7 @@ class Feeds:
             changed = {key for key in before if after.get(key) != before[key]}
             if self._started:
                 self._end(changed & self._running.keys(), drain_s)
+                self._release()
                 self._begin(network, {key for key in after if before.get(key) != after[key]})
             self._network = network
 
@@ -161,6 +171,32 @@ class Feeds:
         if not isinstance(worker.source, HttpSource):
             raise StateError(f"the source {source!r} is not running; try again when it is")
         return worker.source.receive(body)
+
+    # How fast
+
+    def rates(self) -> list[Rate]:
+        """Of all sources whose rate can be changed: those that make their tuples up."""
+        with self._lock:
+            running = list(self._running.values())
+        return [
+            Rate(one.declared.name, one.declared.into, Pace.of(one.declared).mean_per_s, one.inlet.factor)
+            for one in running
+            if isinstance(one.declared, GeneratorSource) and one.inlet is not None
+        ]
+
+    def set_factor(self, factor: float, source: str | None = None) -> None:
+        """From now on a source, or every one that can, makes so many times the tuples per second that it declares."""
+        check_factor(factor)
+        changeable = [rate.source for rate in self.rates()]
+        if source is not None and source not in changeable:
+            kind = self._source(source).declared.kind
+            raise InputError(f"the source {source!r} is of the kind {kind}, which sends at a pace of its own")
+        if not changeable:
+            raise InputError("no source of the network makes its tuples up, so there is no rate to change")
+        for name in changeable if source is None else [source]:
+            inlet = self._source(name).inlet
+            assert inlet is not None
+            inlet.factor = factor
 
     # Inside
 
@@ -211,7 +247,7 @@ class Feeds:
         halt = Halt()
         inlet = Inlet(declared.into, self._target, meter, halt, self._clock, self._on_reject)
         worker = Worker(lambda: make_source(declared, schema, around), inlet, self._backoff(declared))
-        return _Running(declared, schema, meter, halt, worker=worker, thread=worker.start())
+        return _Running(declared, schema, meter, halt, worker=worker, inlet=inlet, thread=worker.start())
 
     def _begin_sink(self, declared: Sink, schema: Schema, around: Surroundings) -> _Running:
         meter = Meter(declared.name, "sink", declared.kind, declared.output, self._clock)
@@ -225,8 +261,9 @@ class Feeds:
             block=declared.when_full == "block",
         )
         thread = outflow.start()
-        self._target.subscribe(declared.output, _hand_to(outflow))
-        return _Running(declared, schema, meter, halt, outflow=outflow, thread=thread)
+        taking = _hand_to(outflow)
+        self._target.subscribe(declared.output, taking)
+        return _Running(declared, schema, meter, halt, outflow=outflow, taking=taking, thread=thread)
 
     def _end(self, keys: set[tuple[str, str]], drain_s: float) -> None:
         sources = [self._running[key] for key in keys if key[0] == "sources"]
@@ -235,7 +272,10 @@ class Feeds:
             running.halt.stop()
         for running in sources:
             _join(running, drain_s)
+            if running.worker is not None:
+                self._leaving.append(running.worker)
         for running in sinks:
+            self._unsubscribe(running)
             if running.outflow is not None:
                 running.outflow.waiting.close()
         for running in sinks:
@@ -244,6 +284,23 @@ class Feeds:
             _join(running, drain_s)
         for key in keys:
             del self._running[key]
+
+    def _unsubscribe(self, running: _Running) -> None:
+        """From now on what comes out is for others, or waits. The output may be gone, or the engine."""
+        if isinstance(running.declared, Sink) and running.taking is not None:
+            with suppress(AuroraError):
+                self._target.unsubscribe(running.declared.output, running.taking)
+
+    def _release(self) -> None:
+        """Lets sources go that have been stopped. They then confirm to their senders what is safe."""
+        if any(worker.keeps for worker in self._leaving):
+            # An engine that has stopped has committed at its end; one that failed brings up nothing more.
+            with suppress(Exception):
+                self._target.drain()
+                self._target.commit()
+        for worker in self._leaving:
+            worker.release()
+        self._leaving.clear()
 
 
 def _join(running: _Running, wait_s: float) -> None:

@@ -25,7 +25,8 @@ def connected_client(
 ) -> Any:
     """Comes back when the broker has agreed; raises what it refused with.
 
-    With a session that lasts, messages may come before that. So many may be ``unconfirmed`` at the same time.
+    With a session that lasts, messages may come before that; who gets them acknowledges them. So many that are sent may
+    be ``unconfirmed`` at the same time.
     """
     mqtt = optional("paho.mqtt.client")
     refused: list[str] = []
@@ -34,7 +35,12 @@ def connected_client(
     def on_connect(_client: Any, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:
         (refused if reason.is_failure else agreed).append(str(reason))
 
-    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, client_id=session or "", clean_session=session is None)
+    client = mqtt.Client(
+        mqtt.CallbackAPIVersion.VERSION2,
+        client_id=session or "",
+        clean_session=session is None,
+        manual_ack=on_message is not None,
+    )
     client.on_connect = on_connect
     client.on_message = on_message
     client.max_inflight_messages_set(unconfirmed)

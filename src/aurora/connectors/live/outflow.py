@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import polars as pl
 
@@ -17,6 +17,8 @@ from aurora.connectors.live.state import Meter
 
 _LOG = logging.getLogger("aurora")
 _IDLE_S = 0.1
+_SOON_S = 0.005
+"""How long a sink is left alone that has something on its way."""
 
 
 class LiveSink(Protocol):
@@ -34,6 +36,15 @@ class LiveSink(Protocol):
         """Called now and then while nothing comes."""
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Lingering(Protocol):
+    """A sink that goes on sending, in ``idle``, what ``send`` has taken."""
+
+    @property
+    def lingers(self) -> bool:
+        """Whether something is still on its way."""
 
 
 class Waiting:
@@ -128,7 +139,8 @@ class Outflow:
             if self._halt.stopped:
                 return self._over("stopped")
             if self._held is None:
-                self._held = self.waiting.take(sink.batch, wait_s)
+                soon = isinstance(sink, Lingering) and sink.lingers
+                self._held = self.waiting.take(sink.batch, min(wait_s, _SOON_S) if soon else wait_s)
             if self._held is None:
                 if self.waiting.closed:
                     return self._over("stopped")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from aurora.connectors.live.backoff import BackOff
 from aurora.connectors.live.failures import HopelessError
@@ -21,6 +21,14 @@ class LiveSource(Protocol):
         """Connects, says so, and brings tuples until the inlet's ``halt``, or the end; raises what goes wrong."""
 
 
+@runtime_checkable
+class Keeping(Protocol):
+    """A source that keeps something open over failures."""
+
+    def close(self) -> None:
+        """Called when it is run no more, and what it brought is safe or lost."""
+
+
 class Worker:
     """``make`` gives the source anew, so that one which cannot be made is told apart from one that fails."""
 
@@ -29,6 +37,8 @@ class Worker:
         self._inlet = inlet
         self._backoff = backoff
         self.source: LiveSource | None = None
+        self._lock = threading.Lock()
+        self._ended = self._released = False
 
     def start(self) -> threading.Thread:
         name = f"aurora source {self._inlet.meter.status().name}"
@@ -37,6 +47,33 @@ class Worker:
         return thread
 
     def run(self) -> None:
+        try:
+            self._run()
+        finally:
+            with self._lock:
+                self._ended = True
+            self._close()
+
+    @property
+    def keeps(self) -> bool:
+        """Whether its source has something to let go of."""
+        return isinstance(self.source, Keeping)
+
+    def release(self) -> None:
+        """Lets go of what the source keeps: now, or when its thread ends."""
+        with self._lock:
+            self._released = True
+        self._close()
+
+    def _close(self) -> None:
+        with self._lock:
+            source = self.source if self._ended and self._released else None
+            if source is not None:
+                self.source = None
+        if isinstance(source, Keeping):
+            source.close()
+
+    def _run(self) -> None:
         meter, halt = self._inlet.meter, self._inlet.halt
         while not halt.stopped:
             before = meter.count("tuples")

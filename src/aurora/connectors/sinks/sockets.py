@@ -117,6 +117,10 @@ class ListeningSink:
         for connection, reader in list(self._readers.items()):
             self._flush(connection, reader)
 
+    @property
+    def lingers(self) -> bool:
+        return any(reader.pending for reader in self._readers.values())
+
     def close(self) -> None:
         for connection, reader in list(self._readers.items()):
             with contextlib.suppress(OSError):

@@ -96,8 +96,12 @@ class Tail:
                 if not self.step(inlet):
                     inlet.halt.wait(self._poll_s)
         finally:
-            if inlet.halt.stopped and self._file is not None:
-                self._file.close()
+            if inlet.halt.stopped:
+                self.close()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
     def step(self, inlet: Inlet) -> bool:
         """Takes what has come; False if nothing has."""

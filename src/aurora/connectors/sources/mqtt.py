@@ -1,6 +1,7 @@
 """The messages of MQTT topics, through paho.
 
-The client runs in the source's own thread: while the engine has no room nothing is read, and the broker waits.
+The client runs in the source's own thread: while the engine has no room nothing is read, and the broker waits. Messages
+are acknowledged when the engine has taken them, so that the broker keeps for a lasting session what was not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from aurora.model.source_kinds import MqttSource as Declared
 
 _LOOK_S = 0.1
 _MOST = 5_000
+_ANSWER_LOOKS = 100
 
 
 class MqttSource:
@@ -28,28 +30,47 @@ class MqttSource:
 
     def run(self, inlet: Inlet) -> None:
         declared = self._declared
-        held: list[bytes] = []
+        held: list[Any] = []
 
         def on_message(_client: Any, _data: Any, message: Any) -> None:
-            held.append(bytes(message.payload))
+            held.append(message)
 
         client = connected_client(
             declared, self._environment, inlet.halt, session=declared.session, on_message=on_message
         )
         try:
-            result, _ = client.subscribe([(topic, declared.qos) for topic in declared.topics])
-            checked(result)
+            self._subscribe(client, inlet)
             inlet.connected()
             while not inlet.halt.stopped:
                 code = client.loop(_LOOK_S)
                 while code == 0 and len(held) < _MOST and _readable(client):
                     code = client.loop_read()
                 if held:
-                    inlet.take(self._converter.decode_each(held), sum(map(len, held)))
+                    payloads = [bytes(message.payload) for message in held]
+                    if inlet.take(self._converter.decode_each(payloads), sum(map(len, payloads))):
+                        for message in held:
+                            client.ack(message.mid, message.qos)
                     held.clear()
                 checked(code)
         finally:
             client.disconnect()
+
+    def _subscribe(self, client: Any, inlet: Inlet) -> None:
+        """Comes back when the broker sends what is published from then on; it may refuse single topics."""
+        declared = self._declared
+        granted: list[Any] = []
+        client.on_subscribe = lambda _client, _data, _mid, reasons, _properties: granted.extend(reasons)
+        result, _ = client.subscribe([(topic, declared.qos) for topic in declared.topics])
+        checked(result)
+        for _ in range(_ANSWER_LOOKS):
+            if granted or inlet.halt.stopped:
+                break
+            checked(client.loop(_LOOK_S))
+        refused = [topic for topic, reason in zip(declared.topics, granted, strict=False) if reason.is_failure]
+        if refused:
+            raise ConnectionError(f"the broker {declared.broker} does not let it read {', '.join(refused)}")
+        if not granted and not inlet.halt.stopped:
+            raise TimeoutError(f"the broker {declared.broker} did not answer")
 
 
 def _readable(client: Any) -> bool:

@@ -19,7 +19,6 @@ from aurora.model.source_kinds import PostgresSource as Declared
 from aurora.model.types import BINARY, DURATION
 
 _LOOK_S = 0.1
-_SESSION = "SET TimeZone = 'UTC'; SET default_transaction_read_only = on"
 
 
 class PolledQuery:
@@ -36,10 +35,13 @@ class PolledQuery:
     def run(self, inlet: Inlet) -> None:
         declared = self._declared
         with connected_database(declared.url, declared.password_env, self._environment) as database:
-            database.execute(_SESSION)
+            database.execute("SET TimeZone = 'UTC'")
+            # Said with every transaction: a setting of the session could be changed by the query itself.
+            database.read_only = True
             inlet.connected()
             while not inlet.halt.stopped:
-                rows = database.execute(*self._question()).fetchall()
+                with database.transaction():
+                    rows = database.execute(*self._question()).fetchall()
                 if rows:
                     texts = [text.encode() for text, _ in rows]
                     inlet.take(self._converter.decode_each(texts), sum(map(len, texts)))

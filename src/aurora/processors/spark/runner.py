@@ -14,12 +14,12 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from aurora.errors import AuroraError, SparkLostError
-from aurora.processors.spark.session import session_alive, stop_session
-from aurora.processors.spark.standing import JobEndedError, StandingTasks
-from aurora.processors.spark.tasks import BUNDLE, as_property, packed_bundle, packed_program, run_bundle, take_seat
+from aurora.processors.spark.place import SparkPlace, Start
+from aurora.processors.spark.session import session_alive
+from aurora.processors.spark.standing import JobEndedError
+from aurora.processors.spark.tasks import BUNDLE, as_property, packed_bundle, packed_program
 from aurora.processors.steps.task import Outcome, Program, Task
 from aurora.storage.folder import open_folder
 
@@ -28,9 +28,7 @@ _MOST_LOSSES = 4
 
 
 class SparkRunner:
-    """Runs tasks in a session. ``shared`` is the address of a folder that every executor reaches.
-
-    With ``standing`` False every step is a job.
+    """Runs tasks in a place. ``shared`` is the address of a folder that every executor reaches.
 
     With ``restart``, which starts another session, a lost session is replaced and what it was doing is done again.
     """
@@ -39,43 +37,41 @@ class SparkRunner:
 
     def __init__(
         self,
-        session: SparkSession,
+        place: SparkPlace,
         shared: str,
-        slots: int,
         *,
-        restart: Callable[[], SparkSession] | None = None,
+        restart: Start | None = None,
         on_lost: Callable[[str], None] | None = None,
-        standing: bool = True,
     ) -> None:
-        self.slots = slots
-        self._session = session
+        self.slots = place.slots
+        self._place = place
         self._shared = shared
         self._restart = restart
         self._on_lost = on_lost or (lambda message: None)
         self._program = ""
-        self._jobs: dict[int, Any] = {}
-        self._stands = standing
-        self._standing = self._stand()
         self._seats: dict[tuple[int, int], int] = {}
 
-    def _stand(self) -> StandingTasks | None:
-        context = self._session.sparkContext
-        one_machine = str(context.master).startswith("local")
-        return StandingTasks(context, self.slots, take_seat, one_machine=one_machine) if self._stands else None
-
     def prepare(self, program: Program) -> None:
-        self._program = f"program-{program.run}"
-        open_folder(self._shared).write(self._program, packed_program(program))
+        before, self._program = self._program, f"program-{program.run}"
+        folder = open_folder(self._shared)
+        folder.write(self._program, packed_program(program))
         # Workers read the program now, side by side, and not when the first train waits for it.
         self.run([[]] * self.slots, f"read the program of {program.network.name}")
+        if before and before != self._program:
+            # Workers forget programs that are no more.
+            folder.delete(before)
 
     def run(self, bundles: Sequence[Sequence[Task]], label: str) -> list[Outcome]:
+        with self._place.turn():
+            return self._run_until_done(bundles, label)
+
+    def _run_until_done(self, bundles: Sequence[Sequence[Task]], label: str) -> list[Outcome]:
         losses = 0
         while True:
             try:
                 return self._run(bundles, label)
             except (Py4JError, PySparkException, OSError, JobEndedError) as error:
-                if session_alive(self._session):
+                if session_alive(self._place.session):
                     raise AuroraError(f"Spark could not run {label}: {_told(error)}") from error
                 losses += 1
                 lost = f"the Spark session was lost while it ran {label}"
@@ -84,25 +80,20 @@ class SparkRunner:
                         f"{lost}: {_told(error)}\n  way out: run again; with --state DIR a run goes on where it stopped"
                     ) from error
                 self._on_lost(f"{lost}; starting another")
-                if self._standing is not None:
-                    self._standing.close()
-                stop_session(self._session)
-                self._session = self._restart()
-                self._jobs.clear()
-                self._standing = self._stand()
+                self._place.renew(self._restart)
 
     def _run(self, bundles: Sequence[Sequence[Task]], label: str) -> list[Outcome]:
         packed = [packed_bundle(self._shared, self._program, list(bundle)) for bundle in bundles]
-        if self._standing is None or self._standing.wanted_elsewhere:
+        standing = self._place.standing
+        if standing is None or standing.wanted_elsewhere:
             return self._run_job(packed, label)
         try:
-            answers, seats = self._standing.run(packed, self._preferred(bundles))
+            answers, seats = standing.run(packed, self._preferred(bundles))
         except JobEndedError as error:
-            if self._standing.reached or not session_alive(self._session):
+            if standing.reached or not session_alive(self._place.session):
                 raise
             self._on_lost(f"Spark's tasks do not reach the driver ({_told(error)}); every step is a job from now on")
-            self._standing.close()
-            self._standing, self._stands = None, False
+            self._place.stand_no_more()
             return self._run_job(packed, label)
         for bundle, seat in zip(bundles, seats, strict=True):
             self._seats.update({(task.segment, task.part): seat for task in bundle})
@@ -118,8 +109,8 @@ class SparkRunner:
         return found
 
     def _run_job(self, packed: Sequence[bytes], label: str) -> list[Outcome]:
-        context = self._session.sparkContext
-        job = self._job(len(packed))
+        context = self._place.session.sparkContext
+        job = self._place.job(len(packed))
         context.setJobDescription(label)
         for number, bundle in enumerate(packed):
             context.setLocalProperty(f"{BUNDLE}{number}", as_property(bundle))
@@ -130,16 +121,7 @@ class SparkRunner:
         batches = (pickle.loads(answers.get(number)) for number in range(len(packed)))
         return [outcome for (outcomes,) in batches for outcome in outcomes]
 
-    def _job(self, bundles: int) -> Any:
-        """A Java object: what Spark needs to know of a job with so many tasks."""
-        if bundles not in self._jobs:
-            numbers = self._session.sparkContext.parallelize(range(bundles), bundles)
-            self._jobs[bundles] = numbers.mapPartitionsWithIndex(run_bundle)._jrdd
-        return self._jobs[bundles]
-
     def close(self) -> None:
-        if self._standing is not None:
-            self._standing.close()
         if self._program:
             open_folder(self._shared).delete(self._program)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from pyspark import TaskContext, cloudpickle
 
+from aurora.errors import AuroraError
 from aurora.processors.spark.standing import Address, bundles_for
 from aurora.processors.steps.task import Outcome, Program, Task
 from aurora.processors.steps.worker import Worker
@@ -21,7 +22,7 @@ BUNDLE = "aurora.bundle."
 """The job's local property that has a task's bundle, with the number of the partition."""
 
 _WORKERS: dict[tuple[str, str], Worker] = {}
-"""The program that this process runs, by folder and name."""
+"""The programs that this process runs, by folder and name: one for every network that shares the session."""
 
 
 def packed_bundle(folder: str, program: str, tasks: list[Task]) -> bytes:
@@ -80,6 +81,17 @@ def _outcomes(bundle: bytes) -> list[Outcome]:
     folder, name, tasks = pickle.loads(bundle)
     worker = _WORKERS.get((folder, name))
     if worker is None:
-        _WORKERS.clear()
+        _forget_what_is_gone()
         worker = _WORKERS[folder, name] = Worker(pickle.loads(open_folder(folder).read(name)))
     return [worker.run(task) for task in tasks]
+
+
+def _forget_what_is_gone() -> None:
+    """Programs whose network has ended, or was changed."""
+    for folder, name in list(_WORKERS):
+        try:
+            there = name in open_folder(folder).names()
+        except (AuroraError, OSError):
+            there = False
+        if not there:
+            del _WORKERS[folder, name]

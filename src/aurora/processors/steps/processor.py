@@ -15,14 +15,15 @@ import aurora.errors
 from aurora.boxes import python, spark
 from aurora.errors import AuroraError, StateError
 from aurora.expressions import registry
+from aurora.model.schema import Schema
 from aurora.model.train import CLOCK, ORDER, Progress, Train, frame_of
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.plan import BoxCost, Execution, FileRows, Result
 from aurora.processors.poison import RejectedTuple
 from aurora.processors.sieve import Sieving, Tally
+from aurora.processors.steps.carrying import Carrying
 from aurora.processors.steps.moving import check_movable, moved_states
 from aurora.processors.steps.packing import packed
-from aurora.processors.steps.pruning import pruned
 from aurora.processors.steps.task import (
     Cargo,
     FromBlocks,
@@ -36,7 +37,7 @@ from aurora.processors.steps.task import (
     Word,
 )
 from aurora.processors.steps.worker import Worker, opened
-from aurora.scheduler.segments import Segment, Split, segments
+from aurora.scheduler.segments import Segment, Split
 from aurora.storage.blocks import Block, BlockStore, write_block
 from aurora.storage.folder import open_folder
 from aurora.storage.states import StateStore, state_name
@@ -103,14 +104,15 @@ class StepProcessor:
         self.kind = runner.kind
         self._most_readers = most_readers
         self._sieving = Sieving(typed)
-        typed = pruned(typed)
         self._runner = runner
         self._states = StateStore(open_folder(states), durable=False)
         self._durable = durable
         self._secured: set[str] = set()
         parts = runner.slots if parts is None else parts
+        self._carrying = Carrying(typed, parts, statics or {})
+        typed = self._carrying.lean
         timed = frozenset(name for name in typed.order if typed.network.boxes[name].keeps_time())
-        self._layout = _Layout(typed, segments(typed, parts), parts, parts <= most_readers, timed, blocks)
+        self._layout = _Layout(typed, self._carrying.segments, parts, parts <= most_readers, timed, blocks)
         self._program = Program(
             uuid.uuid4().hex[:12],
             typed.network,
@@ -125,9 +127,9 @@ class StepProcessor:
         if prepare:
             runner.prepare(self._program)
         self._own = Worker(self._program)
-        self.leaving = frozenset(arc for segment in self._layout.segments for arc in segment.writes)
-        self.shown: set[Producer] = set()
-        """Arcs beside the outputs, of those leaving segments, that somebody wants to see."""
+        self.carried: frozenset[Producer] = frozenset()
+        """Arcs of boxes that should have all their columns, because somebody looks at them."""
+        self._carries: frozenset[Producer] = frozenset()
         self._step = 0
         self._latest: dict[tuple[int, int], str] = {}
         self._rows: dict[Producer, int] = {}
@@ -136,7 +138,25 @@ class StepProcessor:
     def run(self, plan: Sequence[Execution]) -> list[Result]:
         return [self._execute(execution) for execution in plan]
 
+    def carried_columns(self, arc: Producer) -> Schema:
+        """The columns that an arc has here from now on; nothing may run meanwhile."""
+        self._carry()
+        return self._layout.typed.arcs[arc].schema
+
+    def _carry(self) -> None:
+        """Has workers carry what is looked at, and no more than that."""
+        if self.carried == self._carries:
+            return
+        self._carries = self.carried
+        typed = self._carrying.for_arcs(self._carries)
+        if typed.network.streams != self._layout.typed.network.streams:
+            self._layout = replace(self._layout, typed=typed)
+            self._program = replace(self._program, run=uuid.uuid4().hex[:12], network=typed.network)
+            self._runner.prepare(self._program)
+            self._own = Worker(self._program)
+
     def _execute(self, execution: Execution) -> Result:
+        self._carry()
         self._step += 1
         tally = Tally()
         self._sieving = self._sieving.renewed(execution.sieves)
@@ -156,7 +176,7 @@ class StepProcessor:
                 self._take(outcomes, step, costs, rejected)
                 for outcome in outcomes:
                     tally.add(outcome.shed, outcome.sieve_s)
-            wanted = {*self._layout.typed.outputs.values(), *self.shown}
+            wanted = {*self._layout.typed.outputs.values(), *execution.shown}
             trains = {producer: train for producer in wanted if (train := step.train(producer))}
         finally:
             self._layout.blocks.release(step.blocks)
@@ -238,7 +258,8 @@ class StepProcessor:
             durable=self._durable,
             prepare=False,
         )
-        check_movable(layout.typed, layout.segments, made._layout.typed, made._layout.segments, statics, kept)
+        lean = self._carrying.lean
+        check_movable(lean, layout.segments, made._layout.typed, made._layout.segments, statics, kept)
         return made
 
     def take_over(self, old: StepProcessor, kept: Mapping[str, str]) -> None:
@@ -384,6 +405,7 @@ class _Step:
                 not self._shared(segment),
                 self._execution.sieves,
                 {box: self._execution.rules[box] for box in segment.boxes if box in self._execution.rules},
+                tuple(arc for arc in self._execution.shown if arc.name in segment.boxes),
             )
             for part, load in enumerate(loads)
             # At the end only boxes with state have something to give.

@@ -116,6 +116,7 @@ class Task:
     """One part of one segment in one step. Doing it twice does no harm: it writes the same under the same names.
 
     ``splits`` False: those who read what is split take it themselves. ``sieves`` and ``rules`` say what is dropped.
+    ``shown`` are arcs of the segment that somebody looks at; they are written too, and no other task reads them.
     """
 
     segment: int
@@ -128,6 +129,7 @@ class Task:
     splits: bool = True
     sieves: tuple[Sieve, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    shown: tuple[Producer, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ class Worker:
             self._kernels[task.segment, task.part] = (outcome.state, processor)
         else:
             trains = _joined_trains(some for some, _ in _pieces(task))
-        for producer in segment.writes:
+        for producer in dict.fromkeys([*segment.writes, *task.shown]):
             if producer in trains:
                 outcome.written[producer] = self._written(task, producer, trains[producer])
         for producer, forms in segment.splits.items():
@@ -110,7 +110,7 @@ class Worker:
         outcome: Outcome,
     ) -> dict[Producer, Train]:
         """Runs the boxes on the trains piece by piece; gives what came out on the arcs that are wanted elsewhere."""
-        wanted = {*segment.writes, *segment.splits}
+        wanted = {*segment.writes, *segment.splits, *task.shown}
         outcome.costs = {box: BoxCost() for box in segment.boxes}
         made: list[Trains] = []
         for some, word in _pieces(task):

@@ -120,6 +120,17 @@ def test_a_batch_that_is_huge_once_decompressed() -> None:
     assert fed(converter("arrow", Schema.of(n="int")), [data]).frame.height == 200_000
 
 
+def test_many_batches_that_together_are_huge_once_decompressed() -> None:
+    """Each is within the limit. As they come over time they are all taken, since each is handed on before the next."""
+    table = pa.table({"n": pa.array(np.zeros(100_000, np.int64))})
+    data = written(table, compression="zstd")
+    chosen = converter("arrow", Schema.of(n="int"), {"max_record_bytes": 1_000_000})
+    found = fed(chosen, [data * 100])
+    assert found.frame.height < 5_000_000
+    assert "far longer once decompressed" in found.broken
+    assert fed(chosen, [data] * 20).frame.height == 2_000_000
+
+
 def test_rows_that_take_no_bytes() -> None:
     batch = pa.record_batch([pa.nulls(100_000_000)], names=["n"])
     data = batch.schema.serialize().to_pybytes() + batch.serialize().to_pybytes()

@@ -179,6 +179,17 @@ def test_a_block_that_is_huge_once_decompressed() -> None:
     assert [reason for _, reason in found.faults][:1] == ["a block has more than 100000 bytes once decompressed"]
 
 
+def test_many_blocks_that_together_are_huge_once_decompressed() -> None:
+    import zlib
+
+    deflater = zlib.compressobj(9, wbits=-15)
+    zeros = deflater.compress(bytes(90_000)) + deflater.flush()
+    chosen = converter("avro", Schema.of(f0="int"), {"max_record_bytes": 100_000})
+    found = fed(chosen, [a_file(rec("long"), block(90_000, zeros) * 1000, b"deflate")])
+    assert found.frame.height < 50_000_000
+    assert "far longer once decompressed" in found.broken
+
+
 def test_a_codec_that_is_not_taken() -> None:
     found = fed(converter("avro", Schema.of(f0="int")), [a_file(rec("long"), b"", b"snappy")])
     assert found.broken == "the codec 'snappy' is not taken; write one of null, deflate"

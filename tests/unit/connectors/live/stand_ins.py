@@ -27,11 +27,24 @@ class Recorder:
             raise self.failures.pop(0)
         self.frames.append(table)
 
+    def enqueued(self, stream: str) -> int:
+        return sum(frame.height for frame in self.frames)
+
+    def kept(self, stream: str) -> int:
+        return self.enqueued(stream)
+
     def subscribe(self, output: str, callback: Callable[[pl.DataFrame], None]) -> None:
         self.callbacks[output] = callback
 
+    def unsubscribe(self, output: str, callback: Callable[[pl.DataFrame], None]) -> None:
+        if self.callbacks.get(output) == callback:
+            del self.callbacks[output]
+
     def drain(self) -> None:
         self.drained += 1
+
+    def commit(self) -> None:
+        """Has nothing to keep."""
 
     @property
     def rows(self) -> list[tuple[object, ...]]:

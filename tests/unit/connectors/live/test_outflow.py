@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import polars as pl
 
@@ -167,3 +168,25 @@ def test_told_to_stop_it_gives_up_what_nobody_takes() -> None:
     out.put(1, 2, 3)
     status = out.finish()
     assert (status.state, status.dropped, status.waiting, status.tuples) == ("stopped", 3, 0, 0)
+
+
+class _Lingering(_Sink):
+    lingers = True
+
+
+def test_a_sink_that_still_has_something_on_its_way_is_looked_after_soon() -> None:
+    """A turn of it may not take as long as one of a sink that has nothing to do."""
+    waited: list[float] = []
+    for sink in (_Sink(), _Lingering()):
+        out = _Out(sink)
+        take = out.flow.waiting.take
+
+        def taking(most: int, wait_s: float, take: Any = take) -> pl.DataFrame | None:
+            waited.append(wait_s)
+            return take(most, 0)
+
+        out.flow.waiting.take = taking  # type: ignore[method-assign]
+        out.flow.turn(0.1)
+        assert sink.idled == 1
+    assert waited[0] == 0.1
+    assert waited[1] < 0.02

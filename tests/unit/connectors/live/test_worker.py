@@ -135,3 +135,37 @@ def test_a_missing_secret_names_the_variable() -> None:
     assert secret(None, {}) is None
     with pytest.raises(HopelessError, match="KEY"):
         secret("KEY", {})
+
+
+class _KeepingSource(_Source):
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.mark.parametrize("released", ["before it ends", "after it has ended"])
+def test_what_a_source_keeps_over_failures_is_closed_once_and_when_nobody_runs_it(released: str) -> None:
+    clock = ManualClock()
+    source = _KeepingSource()
+
+    def release(_inlet: Inlet) -> None:
+        if released == "before it ends":
+            worker.release()
+        assert source.closed == 0
+
+    source._runs = [_fail, release]
+    worker = Worker(lambda: source, inlet(Recorder(), CountedHalt(clock, 10), clock), BackOff(1.0, 8.0, Random(1)))
+    worker.run()
+    assert source.closed == (released == "before it ends")
+    worker.release()
+    assert source.closed == 1
+
+
+def test_only_what_was_taken_or_will_never_be_may_be_confirmed() -> None:
+    clock, target = ManualClock(), Recorder()
+    assert inlet(target, CountedHalt(clock, 10), clock).put(FRAME)
+    target.failures = [InputError("it does not fit")]
+    assert inlet(target, CountedHalt(clock, 10), clock).put(FRAME)
+    target.failures = [StateError("it is paused")] * 100
+    assert not inlet(target, CountedHalt(clock, 3), clock).put(FRAME)
