@@ -25,7 +25,6 @@ sources:
     kind: generator
     into: readings
     rate: 300
-    bursts: {{every: 14s, last: 7s, rate: 20000}}
     columns: {{sensor: {{uniform: [0, 20]}}, level: {{uniform: [0, 100]}}, sent: n * 50}}
 """
 
@@ -101,8 +100,13 @@ def test_overload_shows_in_history_and_events() -> None:
         def shedding() -> list[str]:
             return [event["text"] for event in told(http, "events", "overload") if event["kind"] == "shedding"]
 
+        def flood(factor: float) -> None:
+            http.put(f"{API}/networks/overload/rates", params={"factor": factor}).raise_for_status()
+
+        flood(70)
         eventually(lambda: any(said.startswith("Drops begin at readings") for said in shedding()))
         eventually(lambda: max(known(series(http, "shed_per_s", network="overload")), default=0) > 1_000)
+        flood(1)
         eventually(lambda: any(said.startswith("Drops end at readings") for said in shedding()))
         lost = known(series(http, "delivered", "output", "scores", network="overload"))
         assert min(lost) < 90

@@ -31,8 +31,9 @@ def _connect(kind: str, address: str, receive_bytes: int | None = None) -> socke
     connection = socket.socket(socket.AF_INET if kind == "tcp" else socket.AF_UNIX)
     if receive_bytes is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
-    connection.settimeout(20)
+    # With a time limit from the start, a Unix socket whose queue is full would refuse instead of letting us wait.
     connection.connect((host, int(port)) if kind == "tcp" else address)
+    connection.settimeout(20)
     return connection
 
 
