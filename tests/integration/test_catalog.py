@@ -92,8 +92,8 @@ def path(tmp_path: Path) -> Path:
 def plain_edit(path: Path, sql: str) -> None:
     """By a program that knows nothing of Aurora: SQLite's own command, or Python's module in a process of its own."""
     shell = shutil.which("sqlite3")
-    command = [shell, "-cmd", ".timeout 30000", str(path), sql] if shell else [sys.executable, "-c", _PLAIN, str(path), sql]
-    subprocess.run(command, check=True, timeout=60)
+    program = [shell, "-cmd", ".timeout 30000"] if shell else [sys.executable, "-c", _PLAIN]
+    subprocess.run([*program, str(path), sql], check=True, timeout=60)
 
 
 _PLAIN = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], 30); c.executescript(sys.argv[2]); c.commit()"

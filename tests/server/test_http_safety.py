@@ -294,26 +294,42 @@ def _raw(service: Service, sent: bytes) -> bytes:
     return came
 
 
+@contextlib.contextmanager
+def _unread(service: Service) -> Iterator[socket.socket]:
+    """A connection on which a long answer comes that nobody reads."""
+    service.host.enqueue("demo", "ticks", rows(100_000))
+    service.host.drain("demo")
+    port = int(service.url.rpartition(":")[2])
+    with socket.socket() as raw:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        raw.connect(("127.0.0.1", port))
+        raw.sendall(
+            f"POST {API}/networks/demo/outputs/dear/dequeue HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
+            "content-length: 0\r\n\r\n".encode()
+        )
+        assert raw.recv(12) == b"HTTP/1.1 200"
+        yield raw
+
+
 def test_an_answer_that_nobody_reads_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PatientProtocol, "unread_s", 0.3)
-    with serving() as service:
-        service.host.enqueue("demo", "ticks", rows(100_000))
-        service.host.drain("demo")
+    with serving() as service, _unread(service):
         assert service._uvicorn is not None
         connections = service._uvicorn.server_state.connections
-        port = int(service.url.rpartition(":")[2])
-        with socket.socket() as raw:
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            raw.connect(("127.0.0.1", port))
-            raw.sendall(
-                f"POST {API}/networks/demo/outputs/dear/dequeue HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
-                "content-length: 0\r\n\r\n".encode()
-            )
-            assert raw.recv(12) == b"HTTP/1.1 200"
-            until = time.monotonic() + 10
-            while connections and time.monotonic() < until:
-                time.sleep(0.05)
-            assert not connections
+        until = time.monotonic() + 10
+        while connections and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not connections
+
+
+def test_a_server_that_ends_does_not_wait_for_those_who_do_not_read() -> None:
+    with contextlib.ExitStack() as later:
+        with serving() as service:
+            later.enter_context(_unread(service))
+            assert service._uvicorn is not None
+            (connection,) = service._uvicorn.server_state.connections
+            held = connection.transport.get_extra_info("socket")
+        assert held.fileno() == -1
 
 
 def test_there_are_only_so_many_sockets() -> None:

@@ -1,4 +1,4 @@
-"""Connections on which nothing moves: they are closed after a while, so that nobody can take up all the room."""
+"""Connections on which nothing moves: they are closed after a while, and when the server ends."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import socket
 from typing import Any
 
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_S = 10.0
@@ -66,6 +67,17 @@ class PatientProtocol(H11Protocol):
         self._head_timer = None
         if not self._answering and not self.transport.is_closing():
             self.transport.close()
+
+
+class PatientServer(uvicorn.Server):
+    """Uvicorn, which leaves connections open that do not end in time: those who do not read what they asked for."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        while self.server_state.connections:
+            await asyncio.sleep(0)
 
 
 def _send_at_once(connection: Any) -> None:

@@ -21,7 +21,7 @@ from aurora.model.network import Network
 from aurora.server.app import Server, make_app
 from aurora.server.auth import Tokens, check_address
 from aurora.server.catalog_watch import CatalogWatch
-from aurora.server.heads import PatientProtocol
+from aurora.server.heads import PatientProtocol, PatientServer
 from aurora.server.history_keeper import HistoryKeeper
 from aurora.server.host import Host
 from aurora.server.settings import EngineSettings, Limits
@@ -171,7 +171,7 @@ class Service:
             ssl_certfile=self._addresses.tls_cert,
             ssl_keyfile=self._addresses.tls_key,
         )
-        self._uvicorn = server = uvicorn.Server(config)
+        self._uvicorn = server = PatientServer(config)
         self._thread = threading.Thread(target=server.run, args=([listener],), name="aurora-http", daemon=True)
         self._thread.start()
         self._stack.callback(self._stop_http)
