@@ -17,6 +17,8 @@ from aurora.model.types import BINARY, STRING
 
 _FEW_LINES = 512
 _PIECES = 16
+_LIKE_OTHERS = r"^(?:[-0-9\[{]|true$|false$)"
+"""Texts that the parser may have made of numbers, lists, objects and truth values."""
 
 
 class ObjectReader:
@@ -29,12 +31,13 @@ class ObjectReader:
         self._schema = schema
         self._unit = unit
         self._plain = {name: plain_type(kind) for name, kind in schema.items()}
-        # The parser writes numbers and objects down as text where a string is wanted, so these are looked for.
-        self._not_text = [
-            re.compile(re.escape(json.dumps(name, ensure_ascii=False).encode()) + rb'\s*:\s*[^"\sn]')
+        # The parser writes numbers and objects down as text where a string is wanted. Where texts look like them, what
+        # is no text is looked for.
+        self._not_text = {
+            name: re.compile(re.escape(json.dumps(name, ensure_ascii=False).encode()) + rb'\s*:\s*[^"\sn]')
             for name, kind in schema.items()
             if kind in (STRING, BINARY)
-        ]
+        }
         # It also rounds and converts the items of lists silently, so objects with lists go line by line.
         self._lists = any(kind.item is not None for kind in schema.values())
 
@@ -55,12 +58,14 @@ class ObjectReader:
 
     def _parse(self, data: bytes) -> pl.DataFrame | None:
         """The rows of lines that all have the right form, else None."""
-        if any(pattern.search(data) for pattern in self._not_text):
-            return None
         try:
-            return pl.read_ndjson(data, schema=self._plain)
+            found = pl.read_ndjson(data, schema=self._plain)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return None
+        for name, not_text in self._not_text.items():
+            if found[name].str.contains(_LIKE_OTHERS).any() and not_text.search(data):
+                return None
+        return found
 
     def _line_by_line(self, data: bytes, first: int) -> Rows:
         rows: list[dict[str, Any]] = []

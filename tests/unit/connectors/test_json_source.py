@@ -83,3 +83,15 @@ def test_a_key_that_is_there_twice_has_its_first_value(tmp_path: Path) -> None:
     for neighbour in ('{"n":3}', "oops"):
         frame, _ = read_text(tmp_path, "a.jsonl", f'{{"n":1,"n":2}}\n{neighbour}\n', Schema.of(n="int"))
         assert frame["n"][0] == 1
+
+
+@pytest.mark.parametrize("value", ["5", "-1.5e3", "true", "false", "[]", '["x"]', "{}", '{"a": 1}'])
+@pytest.mark.parametrize("kind", ["string", "binary"])
+def test_what_is_no_text_is_found_among_texts_that_look_like_it(tmp_path: Path, value: str, kind: str) -> None:
+    column, texts = Schema.of(s=kind), ["true", "1234", "null", "abcd"]
+    lines = [f'{{"s": "{text}"}}' for text in texts]
+    assert read_text(tmp_path, "good.jsonl", "\n".join([*lines, ""]), column)[0].height == 4
+    lines.insert(2, f'{{"s": {value}}}')
+    frame, rejected = read_text(tmp_path, "bad.jsonl", "\n".join([*lines, ""]), column)
+    assert frame.height == 4
+    assert [row.line for row in rejected] == [3]
