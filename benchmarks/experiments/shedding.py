@@ -22,8 +22,9 @@ OURS: tuple[Mode, ...] = ("auto", "random")
 LOADS: Mapping[ProcessorName, tuple[float, ...]] = {"local": (0.5, 1.0, 2.0, 4.0), "spark": (0.5, 2.0, 4.0)}
 SCHEDULERS: Mapping[ProcessorName, str | None] = {"local": "round_robin", "spark": None}
 """The one that knows nothing of QoS, so that it is the shedder that is judged."""
-SETTLE_S = 4.0
-"""What comes of a change of load is seen in the burst; here things have settled."""
+SETTLE_S = 2 * GRACE_S
+"""What comes of a change of load is seen in the burst; here things have settled: without shedding, at twice the
+capacity, it takes so long until what comes is as late as counts at all."""
 MEASURED_S = 8.0
 OVER_UNIFORM, OVER_NONE = 1.5, 5.0
 BACK_S = 5.0

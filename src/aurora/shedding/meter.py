@@ -28,6 +28,10 @@ _FEWEST = 3
 _LEAST_DONE = 0.05
 """With less work than this share of the capacity, nothing is learnt about costs."""
 
+_TELLING = 0.75
+"""With less than this share, not that they are higher: while there is time left trains are short, and a tuple bears
+more of what a call costs. That ends when more comes."""
+
 _MEMORY_S = 2.0
 _SAME = 0.1
 _NOISIEST = 0.4
@@ -131,9 +135,10 @@ class Meter:
         """Goes to the middle one of what the samples say: in a pause all seems dear, but a pause is one sample."""
         lows, highs = [], []
         for sample in self._samples:
-            enough_s = _LEAST_DONE * capacity * sample.length_s
-            if sample.most_s > enough_s and sample.done_s > enough_s:
-                lows.append(sample.done_s / sample.most_s)
+            all_s = capacity * sample.length_s
+            if min(sample.most_s, sample.done_s) > _LEAST_DONE * all_s:
+                low = sample.done_s / sample.most_s
+                lows.append(low if sample.done_s >= _TELLING * all_s else min(low, self.scale))
                 highs.append(sample.done_s / sample.least_s if sample.least_s > 0 else _FARTHEST)
         if lows:
             within = min(max(self.scale, median_low(lows)), median_low(highs))

@@ -136,9 +136,22 @@ def test_without_a_capacity_nothing_is_said() -> None:
 def test_the_meter_corrects_costs_by_what_gets_done(error: float) -> None:
     meter = Meter(TYPED)
     for i in range(6):
-        meter.note(seen(i / 5, 0.6, cost_s=error * 1e-3, busy=0.6), 1.0)
+        meter.note(seen(i / 5, 0.8, cost_s=error * 1e-3, busy=0.8), 1.0)
     assert meter.scale == pytest.approx(1 / error)
-    assert meter.demand(0.4) == pytest.approx(0.6)
+    assert meter.demand(0.4) == pytest.approx(0.8)
+
+
+def test_with_time_left_the_meter_learns_only_that_costs_are_lower() -> None:
+    """Short trains are dear, which says nothing of long ones: after a burst nothing would be given back."""
+    meter = Meter(TYPED)
+    for i in range(6):
+        meter.note(seen(i / 5, 3.0, busy=0.9), 0.3)
+    for i in range(6):
+        meter.note(seen(1.2 + i / 5, 0.5, busy=0.35), 0.3)
+        assert meter.scale == pytest.approx(1.0)
+    for i in range(6):
+        meter.note(seen(2.4 + i / 5, 0.5, busy=0.25), 1.0)
+    assert meter.scale == pytest.approx(0.5)
 
 
 def test_the_meter_knows_of_drops() -> None:
