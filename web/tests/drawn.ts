@@ -75,8 +75,8 @@ export const NETWORK: NetworkDocument = {
   sinks: { file: { kind: "file", from: "alarms" } },
 };
 
-export function drawn(document: NetworkDocument = NETWORK, scope: string[] = []): Graph {
-  return makeGraph({ document, scope, kinds: KINDS });
+export function drawn(document: NetworkDocument = NETWORK, scope: string[] = [], watched = false): Graph {
+  return makeGraph({ document, scope, kinds: KINDS, watched });
 }
 
 /** `source.port -> target.port` of every edge, which says most at a glance. */

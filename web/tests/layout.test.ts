@@ -35,6 +35,17 @@ describe("what the layout engine is given", () => {
     }
   });
 
+  it("leaves room for what elements show when they run", () => {
+    const grown = drawn(flat, [], true);
+    const height = (id: string) => input.children?.find((child) => child.id === id)?.height ?? 0;
+    const large = grown.nodes.filter((node) => node.watched);
+    expect(large.length).toBeGreaterThan(3);
+    for (const node of large) {
+      expect(height(node.id)).toBeGreaterThanOrEqual(node.height);
+      expect(graph.byId.get(node.id)?.height).toBeLessThan(node.height);
+    }
+  });
+
   it("has streams first and outputs last", () => {
     const layer = (id: string) =>
       input.children?.find((child) => child.id === id)?.layoutOptions?.["elk.layered.layering.layerConstraint"];

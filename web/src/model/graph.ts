@@ -46,6 +46,8 @@ export interface GraphNode extends Size {
   inputs: readonly InPort[];
   outputs: readonly OutPort[];
   watched: boolean;
+  /** The height that it has when it runs; the layout leaves so much. */
+  room: number;
   qos: boolean;
   /** The node beside which it stands, unless somebody has put it elsewhere. */
   beside: string | null;

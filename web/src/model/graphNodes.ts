@@ -11,7 +11,7 @@ import {
   splitId,
 } from "./document";
 import { element } from "./edits";
-import { measure, type Shape } from "./geometry";
+import { measure, type Shape, WATCH_ROW } from "./geometry";
 import type { GraphNode, InPort, OutPort, Reader } from "./graph";
 import type { Arrow } from "./graphArrows";
 import { arcOf, type Arcs, inputsOf, type Kinds } from "./ports";
@@ -246,7 +246,8 @@ export class GraphNodes {
   }
 
   private add({ inputs = [], outputs = [], summary = "", qos = false, beside = null, ...rest }: Draft): void {
-    const watched = this.given.watched && (rest.shape === "box" || rest.shape === "output");
+    const isWatched = rest.shape === "box" || rest.shape === "output";
+    const watched = this.given.watched && isWatched;
     const placed = measure({
       shape: rest.shape,
       summary: summary !== "",
@@ -261,6 +262,7 @@ export class GraphNodes {
       ...rest,
       width: placed.width,
       height: placed.height,
+      room: placed.height + (isWatched && !watched ? WATCH_ROW : 0),
       summary,
       description: element(this.given.document, rest.element)?.description ?? "",
       inputs: inputs.map((port, at) => ({ ...port, y: placed.inputs[at] ?? 0 })),

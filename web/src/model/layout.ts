@@ -45,7 +45,7 @@ function roomOf(graph: Graph, node: GraphNode): { left: number; right: number; h
   const beside = graph.nodes.filter((other) => other.beside === node.id);
   const width = (shape: string) =>
     Math.max(0, ...beside.filter((one) => one.shape === shape).map((one) => one.width + BESIDE_GAP));
-  return { left: width("source"), right: width("sink"), height: Math.max(node.height, beside.length * BESIDE_STEP) };
+  return { left: width("source"), right: width("sink"), height: Math.max(node.room, beside.length * BESIDE_STEP) };
 }
 
 const portId = (node: string, handle: string, way: "in" | "out") => `${node} ${way} ${handle}`;
@@ -56,7 +56,7 @@ export function layoutInput(graph: Graph): ElkNode {
   const there = new Set(laidOut.map((node) => node.id));
   const hasBeside = new Set(graph.nodes.map((node) => node.beside));
   const children = laidOut.map((node): ElkNode => {
-    const room = hasBeside.has(node.id) ? roomOf(graph, node) : { left: 0, right: 0, height: node.height };
+    const room = hasBeside.has(node.id) ? roomOf(graph, node) : { left: 0, right: 0, height: node.room };
     const width = room.left + node.width + room.right;
     return {
       id: node.id,
@@ -115,12 +115,12 @@ export function fillIn(graph: Graph, positions: Positions, laid: Places): Map<st
   const placeOf = (node: GraphNode) => positions[node.id as ElementId] ?? made.get(node.id);
   const rectOf = (node: GraphNode): Rect | null => {
     const place = placeOf(node);
-    return place ? { ...place, width: node.width, height: node.height } : null;
+    return place ? { ...place, width: node.width, height: node.room } : null;
   };
   const taken = nodes.flatMap((node) => rectOf(node) ?? []);
   if (taken.length === 0) return new Map(nodes.flatMap((node) => entry(node.id, laid.get(node.id))));
   const put = (node: GraphNode, wanted: Position) => {
-    const rect: Rect = { ...wanted, width: node.width, height: node.height };
+    const rect: Rect = { ...wanted, width: node.width, height: node.room };
     while (taken.some((other) => overlaps(rect, other, BETWEEN_NODES / 2))) rect.y += BETWEEN_NODES;
     taken.push(rect);
     made.set(node.id, { x: rect.x, y: rect.y });

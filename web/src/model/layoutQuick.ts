@@ -84,14 +84,14 @@ function sortLayers(layers: GraphNode[][], reads: Links, readers: Links): void {
 function placed(layers: readonly GraphNode[][]): Map<string, Position> {
   const places = new Map<string, Position>();
   const heightOf = (layer: readonly GraphNode[]) =>
-    layer.reduce((sum, node) => sum + node.height + BETWEEN_NODES, -BETWEEN_NODES);
+    layer.reduce((sum, node) => sum + node.room + BETWEEN_NODES, -BETWEEN_NODES);
   const tallest = Math.max(0, ...layers.map(heightOf));
   let x = 0;
   for (const layer of layers) {
     let y = (tallest - heightOf(layer)) / 2;
     for (const node of layer) {
       places.set(node.id, { x, y });
-      y += node.height + BETWEEN_NODES;
+      y += node.room + BETWEEN_NODES;
     }
     x += Math.max(0, ...layer.map((node) => node.width)) + BETWEEN_LAYERS;
   }
