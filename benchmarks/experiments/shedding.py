@@ -33,6 +33,8 @@ TOLERANCE = 0.02
 _NOTHING = 100.0
 """From here on what it is compared with is as good as nothing, and the ratio says no more."""
 _BURST = ((4.0, 0.5), (3.0, 3.0), (9.0, 0.5))
+_BURSTS = 3
+"""The middle one counts: now and then a machine that is shared is so slow that not even half the load fits."""
 _SECOND_US = 1_000_000
 
 
@@ -47,12 +49,13 @@ def measure(processor: ProcessorName, effort: Effort) -> Measured:
             rates = [(LEAD_S, 0.5 * per_s), (SETTLE_S, load * per_s), (effort.seconds(MEASURED_S), load * per_s)]
             outcome, (_, _, start_us, stop_us) = run(processor, mode, rates, effort.say, SCHEDULERS[processor])
             found[mode][load] = outcome.utilities(start_us, stop_us)
-    effort.say("a burst")
+    effort.say("bursts")
     rates = [(seconds, load * per_s) for seconds, load in _BURST]
-    burst, marks = run(processor, "auto", rates, effort.say, SCHEDULERS[processor])
-    share, back_s = _after_burst(burst, marks)
+    bursts = [_after_burst(*run(processor, "auto", rates, effort.say, SCHEDULERS[processor])) for _ in range(_BURSTS)]
+    share, back_s = sorted(bursts, key=lambda burst: burst[1])[_BURSTS // 2]
+    told = {"delivered": share, "full_again_s": back_s, "all_s": [back_s for _, back_s in bursts]}
     return Measured(
-        {"capacity_per_s": per_s, "utilities": _plain(found), "burst": {"delivered": share, "full_again_s": back_s}},
+        {"capacity_per_s": per_s, "utilities": _plain(found), "burst": told},
         _pictures(processor, found, share),
         _findings(found, back_s),
     )
@@ -104,8 +107,8 @@ def _findings(found: Mapping[Mode, Mapping[float, Utilities]], back_s: float) ->
             worst >= 1 - TOLERANCE,
         ),
         Finding(
-            f"After a burst of three times the capacity everything is delivered again within {back_s:.1f} s "
-            f"(goal {BACK_S:g}).",
+            f"After a burst of three times the capacity everything is delivered again within {back_s:.1f} s, in the "
+            f"median of {_BURSTS} (goal {BACK_S:g}).",
             back_s <= BACK_S,
         ),
         Finding(

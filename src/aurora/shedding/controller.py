@@ -35,7 +35,7 @@ _AFLOAT_S = 0.1
 """So much may always wait: trains are on their way, and the headroom takes care of it."""
 
 _SEEN_S = 0.4
-"""So long drops must have been as they are before it counts how busy they leave the engine."""
+"""So long it takes until drops show in how busy the engine is."""
 
 _FULL = 0.85
 """Less of the time that may be used is no sign that there is more to be had: loads differ by themselves."""
@@ -104,8 +104,7 @@ class Controller:
         self._reach = {name: reach(self._places, name, value) for name, value in self._value.items()}
         self._values = Values(self._value)
         self.directions = Directions(why="nothing is dropped")
-        self._since_us = 0
-        self._busy: list[float] = []
+        self._busy: deque[tuple[int, float, float]] = deque()
         self._share = 1.0
         self._step = 0
         self._lowered_us = 0
@@ -136,7 +135,6 @@ class Controller:
         step = self._roads.step(self._share)
         if step == self._step and not renewed:
             return None
-        self._look_anew(now_us)
         self._step = step
         return self._follow(self._roads.at(step), verdict.why)
 
@@ -152,14 +150,20 @@ class Controller:
         return min(1.0, max(allowed, self._by_time_left(seen, backlog)))
 
     def _by_time_left(self, seen: Observation, backlog: float) -> float:
-        """The share that would keep the engine as busy as it may be, by how busy the present one does; 0 if unknown."""
-        self._busy.append(seen.busy)
-        if backlog > 0 or seen.now_us - self._since_us < _SEEN_S * 1e6 or len(self._busy) < 3:
+        """The share that would keep the engine as busy as it may be, by how busy the present one does; 0 if unknown.
+
+        What was seen lately may still be of the least of the shares that were in force since.
+        """
+        self._busy.append((seen.now_us, self._share, seen.busy))
+        while len(self._busy) > 1 and seen.now_us - self._busy[1][0] >= _SEEN_S * 1e6:
+            self._busy.popleft()
+        if backlog > 0 or seen.now_us - self._busy[0][0] < _SEEN_S * 1e6 or len(self._busy) < 3:
             return 0.0
-        busy = sum(self._busy) / len(self._busy)
+        share = min(share for _, share, _ in self._busy)
+        busy = sum(busy for _, _, busy in self._busy) / len(self._busy)
         if busy > _FULL * self._headroom:
             return 0.0
-        return self._share * self._headroom / busy if busy > 0 else 1.0
+        return share * self._headroom / busy if busy > 0 else 1.0
 
     def _paced(self, now_us: int, passed_s: float, allowed: float) -> float:
         """The share to go to now."""
@@ -175,11 +179,6 @@ class Controller:
             return min(settled, self._share + RAISE_PER_S * passed_s)
         return self._share
 
-    def _look_anew(self, now_us: int) -> None:
-        """Drops change; how busy the engine was before says nothing of them."""
-        self._since_us = now_us
-        self._busy.clear()
-
     def _follow(self, stretch: Stretch, why: str) -> Directions | None:
         now, then = stretch.directions, self.directions
         self._values.dropped(stretch.gone)
@@ -193,7 +192,6 @@ class Controller:
         kept = round(share, 2)
         if kept == round(self.directions.kept, 2):
             return None
-        self._look_anew(seen.now_us)
         found = self._analysis(seen)
         made = Directions() if kept >= 1 else uniform(self._places, found, self._entrances, kept)
         return self._follow(Stretch(made, {}), verdict.why)
