@@ -155,9 +155,11 @@ class Controller:
         What was seen lately may still be of the least of the shares that were in force since.
         """
         self._busy.append((seen.now_us, self._share, seen.busy))
-        while len(self._busy) > 1 and seen.now_us - self._busy[1][0] >= _SEEN_S * 1e6:
+        since_us = seen.now_us - round(_SEEN_S * 1e6)
+        # Of drops that have been as they are for long enough all is known, of others only what was seen last.
+        while len(self._busy) > 1 and self._busy[1][0] <= since_us and self._busy[0][1] != self._share:
             self._busy.popleft()
-        if backlog > 0 or seen.now_us - self._busy[0][0] < _SEEN_S * 1e6 or len(self._busy) < 3:
+        if backlog > 0 or self._busy[0][0] > since_us or len(self._busy) < 3:
             return 0.0
         share = min(share for _, share, _ in self._busy)
         busy = sum(busy for _, _, busy in self._busy) / len(self._busy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -115,6 +116,21 @@ def test_it_lowers_at_once_and_gives_back_slowly() -> None:
     assert max(b - a for a, b in pairwise(shares)) < 0.15
     assert shares[:20][-1] == 1.0
     assert controller.directions.empty
+
+
+def test_where_the_engine_has_time_left_everything_is_given_back_whatever_was_reckoned() -> None:
+    """Half of the time would do for all of it, but it is said to need twice as much as there is."""
+    net = branches(o={"loss": FLAT})
+    controller = Controller(typecheck(net))
+    assert first(controller, net, 6.0).kept < 0.2
+    shares = []
+    for i in range(1, 35):
+        seen = replace(observation(net, i / 10), busy=0.5 * controller.directions.kept)
+        controller.decide(seen, overload(2.0))
+        shares.append(controller.directions.kept)
+    assert shares[3] < 0.2, "what is seen at first is still of what was before"
+    assert shares[-1] == 1.0
+    assert max(b - a for a, b in pairwise(shares)) < 0.1
 
 
 def test_small_changes_are_not_made() -> None:
