@@ -70,7 +70,8 @@ _FLOOD_S, _FLOOD_PER_S = 12.0, 20_000.0
 _TRIES = 3
 _LOOK_S = 0.01
 _ENDS = 4
-"""With fewer ends of calls a capacity would hang on one of them. What waits is worked on when nothing comes any more."""
+"""With fewer ends of calls a capacity would hang on one of them. What waits is worked on when nothing comes any
+more."""
 _ROUNDS_PER_US = 2.2
 """Rounds of hashing in about a microsecond. The work is real, and done without Python's lock."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from aurora.processors.local import LocalProcessor
 from aurora.server.service import Service
@@ -247,6 +247,27 @@ def test_changes_by_others_are_told_before_they_are_overwritten(page: Page, open
     page.keyboard.press("Control+s")
     theirs = page.get_by_role("dialog").get_by_role("region", name="Changes by others")
     expect(theirs.get_by_role("insertion")).to_have_text("price * 3")
+
+
+def test_who_deploys_at_the_same_moment_is_not_overwritten(page: Page, opened: Open, faults: Faults) -> None:
+    faults.expect("409")
+    service = opened(DOCUMENT)
+    _import(page, DOCUMENT.replace("price > 10", "price > 12"))
+
+    def overtake(route: Route) -> None:
+        service.host.modify_network("demo", DOCUMENT.replace("price * 2", "price * 3"))
+        route.continue_()
+
+    page.route("**/networks/demo?revision=*", overtake, times=1)
+    page.keyboard.press("Control+s")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Deploy").click()
+    expect(dialog).to_contain_text("somebody else changed 'demo' in the meantime")
+    expect(dialog.get_by_role("region", name="Changes by others").get_by_role("insertion")).to_have_text("price * 3")
+    assert "price * 3" in service.host.hosted("demo").network.to_yaml()
+    dialog.get_by_role("button", name="Deploy").click()
+    expect(dialog).to_be_hidden()
+    assert "price > 12" in service.host.hosted("demo").network.to_yaml()
 
 
 def test_undo_and_redo_name_the_step(page: Page, opened: Open) -> None:

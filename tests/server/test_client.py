@@ -218,6 +218,19 @@ def test_a_stopped_network_is_modified(client: Client) -> None:
     assert len(rows(client)) == 2
 
 
+def test_who_has_been_overtaken_changes_nothing(client: Client) -> None:
+    known = client.describe("ticks")["revision"]
+    changed = ticks().to_yaml().replace("price > 50", "price > 30")
+    client.modify_network(changed, revision=known)
+    with pytest.raises(StateError, match="somebody else changed 'ticks' in the meantime"):
+        client.modify_network(ticks(), revision=known)
+    now = client.describe("ticks")
+    assert now["revision"] != known
+    assert now["network"]["boxes"]["above"]["where"] == "price > 30"
+    client.modify_network(ticks(), revision=now["revision"])
+    assert client.describe("ticks")["revision"] == known
+
+
 def test_what_there_is_can_be_listed_and_described(client: Client) -> None:
     names = {entry["name"] for entry in client.list_entities(kind="filter")}
     assert names == {"above", "any"}

@@ -87,15 +87,18 @@ class Client:
         self._only = None
         self._ask("DELETE", "networks", network, query={"drain": str(drain).lower()})
 
-    def modify_network(self, network: Network | Path | str, *, why: str = "", author: str = "") -> dict[str, Any]:
+    def modify_network(
+        self, network: Network | Path | str, *, why: str = "", author: str = "", revision: str | None = None
+    ) -> dict[str, Any]:
         """Puts a changed network in the place of the running one of its name: all of it, or nothing.
 
-        NetworkError has all reasons why it cannot be. What was changed is told.
+        NetworkError has all reasons why it cannot be. What was changed is told. With a ``revision``, as ``describe``
+        has it, a StateError if somebody else has changed the network since.
         """
         document = _document(network)
         name = network.name if isinstance(network, Network) else _name_of(document)
         body = {"document": document, "why": why, "author": author}
-        return self._answer("PUT", "networks", name, body=body)
+        return self._answer("PUT", "networks", name, body=body, query={"revision": revision})
 
     def typecheck(self, network: Network | Path | str) -> dict[str, Any]:
         """Whether a network is ``valid``, its ``problems``, and the columns of its ``arcs``; nothing is started."""
@@ -196,8 +199,8 @@ class Client:
     def _ask(self, method: str, *path: str, body: Any = None, query: dict[str, Any] | None = None) -> Any:
         return self._http.ask(method, *_API, *path, body=body, query=query)
 
-    def _answer(self, method: str, *path: str, body: Any = None) -> dict[str, Any]:
-        answer: dict[str, Any] = self._ask(method, *path, body=body)
+    def _answer(self, method: str, *path: str, body: Any = None, query: dict[str, Any] | None = None) -> dict[str, Any]:
+        answer: dict[str, Any] = self._ask(method, *path, body=body, query=query)
         return answer
 
     @cached_property

@@ -146,10 +146,15 @@ class Host:
         """Ends the input: open windows are closed, and nothing can be enqueued any more."""
         self.hosted(network).engine.flush()
 
-    def modify_network(self, name: str, network: Network | str, *, why: str = "", author: str = "") -> dict[str, Any]:
-        """Changes a network while it runs, all of it or nothing; NetworkError with all reasons if it is not valid."""
+    def modify_network(
+        self, name: str, network: Network | str, *, why: str = "", author: str = "", revision: str | None = None
+    ) -> dict[str, Any]:
+        """Changes a network while it runs, all of it or nothing; NetworkError with all reasons if it is not valid.
+
+        With a ``revision``, as ``describe`` tells it, only if the network is still that one.
+        """
         hosted = self.hosted(name)
-        report = hosted.modify(self._checked(network, name), why=why)
+        report = hosted.modify(self._checked(network, name), why=why, revision=revision)
         if self.catalog is not None:
             version = self.catalog.save(network, why, author=author)
             report["version"] = version.number

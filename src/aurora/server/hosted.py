@@ -18,6 +18,7 @@ from aurora.connectors.sources.http import Received
 from aurora.engine.delivery import rejected_by
 from aurora.engine.engine import Engine
 from aurora.engine.metrics import Statistics
+from aurora.engine.workplace import fingerprint
 from aurora.errors import AuroraError, InputError, StateError, did_you_mean
 from aurora.model.check import typecheck
 from aurora.model.network import Network
@@ -63,6 +64,8 @@ class Hosted:
         self.events = Events(WallClock())
         self.debugging = Debugging(self)
         self._typed = typecheck(network)
+        self.revision = fingerprint(network)
+        """Another one after every change; who changes something can say which one he knows."""
         check_feeds(network, own=own, files=settings.files)
         self._engine: Engine | None = None
         self._feeds: Feeds | None = None
@@ -174,14 +177,20 @@ class Hosted:
             self.debugging.resumed()
             self.events.note("resumed", "Resumed")
 
-    def modify(self, network: Network, *, why: str = "") -> dict[str, Any]:
-        """Puts a changed network in the place of this one, all of it or nothing; what became of it, as plain values."""
+    def modify(self, network: Network, *, why: str = "", revision: str | None = None) -> dict[str, Any]:
+        """Puts a changed network in the place of this one, all of it or nothing; what became of it, as plain values.
+
+        StateError if this one is not of the ``revision`` that is given.
+        """
         with self._lock:
+            if revision not in (None, self.revision):
+                who = f"somebody else changed {self.name!r} in the meantime"
+                raise StateError(f"{who}; look at what runs now, and bring the change anew")
             typed = self._check_change(network)
             report: dict[str, Any] = {"applied": "at the next start"}
             if self.stage in ("running", "paused"):
                 report = self.engine.modify(network).to_dict()
-            before, self._typed = self._outputs(), typed
+            before, self._typed, self.revision = self._outputs(), typed, fingerprint(network)
             after = self._outputs()
             for name in [name for name in before if before[name] != after.get(name)]:
                 fanout = self._fanouts.pop(name, None)
@@ -360,6 +369,7 @@ class Hosted:
         known.pop("waiting", None)
         return {
             "name": self.name,
+            "revision": self.revision,
             "stage": self.stage,
             "why": self.why,
             "processor": self._settings.processor,

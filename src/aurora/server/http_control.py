@@ -80,7 +80,9 @@ def describe(call: Call) -> Any:
 
 def modify(call: Call) -> Any:
     given = given_document(call)
-    return call.host.modify_network(call.path["network"], given.document, why=given.why, author=given.author)
+    return call.host.modify_network(
+        call.path["network"], given.document, why=given.why, author=given.author, revision=call.query["revision"]
+    )
 
 
 def remove(call: Call) -> Any:
@@ -158,14 +160,22 @@ CONTROL = (
         status=201,
         refusals=(409, 422),
     ),
-    Route("GET", _N, "read", "Describe a network", describe, answer="the document, stage, columns, what waits"),
+    Route(
+        "GET",
+        _N,
+        "read",
+        "Describe a network",
+        describe,
+        answer="the document and its revision, stage, columns, what waits",
+    ),
     Route(
         "PUT",
         _N,
         "full",
         "Change a network while it runs: all of it, or nothing (modify_network)",
         modify,
-        body=DOCUMENT,
+        (Parameter("revision", str, "Only if the network is still of this revision, as `describe` tells it."),),
+        DOCUMENT,
         answer="what was changed",
         refusals=(409, 422),
     ),

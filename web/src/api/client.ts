@@ -98,8 +98,9 @@ export const api = {
     request<Checked>("typecheck", { method: "POST", body: { document }, ...(signal && { signal }) }),
   add: (document: NetworkDocument | string, why = "") =>
     request<NetworkDescription>("networks", { method: "POST", body: { document, why } }),
-  modify: (network: string, document: NetworkDocument, why: string) =>
-    request<Modified>(networkPath(network), { method: "PUT", body: { document, why } }),
+  /** Refused if the network is no longer of this revision. */
+  modify: (network: string, document: NetworkDocument, why: string, revision: string) =>
+    request<Modified>(`${networkPath(network)}?revision=${encodeURIComponent(revision)}`, { method: "PUT", body: { document, why } }),
   remove: (network: string) => request<unknown>(networkPath(network), { method: "DELETE" }),
   /** Every element of every network. */
   entities: () => request<Entity[]>("entities"),

@@ -35,6 +35,7 @@ export interface OutputState {
 }
 
 export interface NetworkDescription extends NetworkBrief {
+  revision: string;
   processor: "spark" | "local";
   queued: Record<string, number>;
   drops: Drop[];

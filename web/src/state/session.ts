@@ -134,7 +134,7 @@ export const makeSession: StateCreator<State, [], [], SessionSlice> = (set, get)
     const { drawing, running } = get();
     const { document } = drawing;
     const name = document.network;
-    const modified = running?.name === name ? await api.modify(name, document, why) : null;
+    const modified = running?.name === name ? await api.modify(name, document, why, running.revision) : null;
     if (modified === null) await api.add(document, why);
     const now = await api.describe(name);
     set({ network: name, running: now, base: now.network });
