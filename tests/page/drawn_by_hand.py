@@ -118,13 +118,17 @@ class Hand:
         field.get_by_role("group", name="Add a graph").get_by_role("button", name=kind).click()
         table = field.get_by_role("table", name=f"{kind.capitalize()} in numbers")
         rows = table.locator("tbody tr")
-        while rows.count() > len(points):
-            table.get_by_role("button", name="Remove point").nth(1).click()
-        while rows.count() < len(points):
-            table.get_by_role("button", name="Add a point").click()
+        expect(rows.first).to_be_visible()
+        there = rows.count()
+        while there != len(points):
+            more = there < len(points)
+            table.get_by_role("button", name="Add a point" if more else "Remove point").nth(0 if more else 1).click()
+            there += 1 if more else -1
+            expect(rows).to_have_count(there)
         # From the far end: no point passes another on the way.
         for at in reversed(range(len(points))):
             for cell, number in zip(rows.nth(at).locator("input").all(), points[at], strict=True):
                 if cell.is_enabled():
                     cell.fill(str(number))
                     cell.press("Enter")
+                    expect(cell).to_have_value(str(number))
