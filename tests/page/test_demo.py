@@ -160,13 +160,24 @@ def test_feeds_report_in_time_unless_they_are_meant_to_be_silent() -> None:
 
 
 def test_the_rate_rises_until_something_is_shed() -> None:
-    play = Play(seconds=100, most=500)
-    factors = [play.factor(second, shedding=second >= 50) for second in range(100)]
+    play, now = Play(seconds=100, most=500), 1.0
+    factors = [now := play.factor(second, now, shedding=second >= 50) for second in range(100)]
     assert factors[:40] == [1.0] * 40
     assert factors[49] == factors[79] > 100
     assert factors[80:] == [1.0] * 20
-    never = Play(seconds=100, most=500)
-    assert max(never.factor(second, shedding=False) for second in range(100)) == 500
+    never, now = Play(seconds=100, most=500), 1.0
+    factors = [now := never.factor(second, now, shedding=False) for second in range(100)]
+    assert max(factors) == 500
+
+
+def test_where_somebody_turns_the_rate_it_is_left_alone() -> None:
+    play = Play(seconds=100, most=500)
+    assert play.factor(1, 1.0, shedding=False) == 1.0
+    assert [play.factor(second, now, shedding=False) for second, now in ((2, 500.0), (45, 500.0), (50, 1.0))] == [
+        500,
+        500,
+        1,
+    ]
 
 
 # Its page
@@ -244,6 +255,11 @@ def test_the_slider_turns_the_rate_and_follows_others(page: Page, shown: Service
     _until(lambda: {rate.factor for rate in hosted.rates()} == {500.0}, 10, "the rate was not turned")
     page.get_by_role("button", name="back to ×1").click()
     _until(lambda: {rate.factor for rate in hosted.rates()} == {1.0}, 10, "the rate was not turned back")
+    hosted.set_factor(10)
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("^×10, 64.6 k/s$"))
+    # Also if the page has never heard of what was in between.
+    slider.press("End")
+    _until(lambda: {rate.factor for rate in hosted.rates()} == {500.0}, 10, "the rate was not turned")
     hosted.set_factor(10)
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^×10, 64.6 k/s$"))
 

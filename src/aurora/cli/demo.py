@@ -128,8 +128,9 @@ def _watch(service: Service, hosted: Hosted, seconds: float | None, *, by_itself
             if seconds is not None and elapsed_s >= seconds:
                 return
             if play is not None and hosted.rates():
-                factor = play.factor(elapsed_s, shedding=bool(hosted.engine.describe()["drops"]))
-                if factor != _factor(hosted):
+                now = _factor(hosted)
+                factor = play.factor(elapsed_s, now, shedding=bool(hosted.engine.describe()["drops"]))
+                if factor != now:
                     hosted.set_factor(factor)
 
 

@@ -23,8 +23,7 @@ export function RateSlider() {
 function Slider({ network, known }: { network: string; known: Rates }) {
   const may = useStore(mayChange);
   const reason = useStore(whyNot);
-  const factor = commonFactor(known.sources);
-  const [wanted, turn] = useTurning(network, factor ?? 1);
+  const [wanted, turn] = useTurning(network, known);
   const position = positionOf(wanted, known);
   const times = showTimes(wanted);
   const perSecond = showRate(rateAt(known.sources, wanted)).trim();
@@ -62,13 +61,14 @@ function Slider({ network, known }: { network: string; known: Rates }) {
 }
 
 /** What is wanted, and how to want something else. While it is being turned, one request is under way at most. */
-function useTurning(network: string, known: number): [number, (factor: number) => void] {
-  const [wanted, setWanted] = useState(known);
+function useTurning(network: string, known: Rates): [number, (factor: number) => void] {
+  const now = commonFactor(known.sources) ?? 1;
+  const [wanted, setWanted] = useState(now);
   const next = useRef<number | null>(null);
   const isSending = useRef(false);
-  // Others may turn it too.
+  // Others may turn it too, even back to what was known: so whenever it has been asked for.
   useEffect(() => {
-    if (!isSending.current) setWanted(known);
+    if (!isSending.current) setWanted(commonFactor(known.sources) ?? 1);
   }, [known]);
 
   const send = async () => {
@@ -82,7 +82,7 @@ function useTurning(network: string, known: number): [number, (factor: number) =
     } catch (error) {
       next.current = null;
       useStore.getState().say("bad", (error as Error).message);
-      setWanted(known);
+      setWanted(now);
     } finally {
       isSending.current = false;
     }
