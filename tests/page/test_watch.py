@@ -11,17 +11,10 @@ from playwright.sync_api import Page, Response, expect
 
 from aurora.server.service import Service
 from benchmarks.experiments import overload
-from tests.server.http_serving import API, DOCUMENT, asking
+from tests.server.http_serving import API, DOCUMENT, FED, asking
 from tests.server.serving import until
 
 Open = Callable[..., Service]
-FED = f"""{DOCUMENT}sources:
-  made_up:
-    kind: generator
-    into: ticks
-    rate: 500
-    columns: {{ticker: {{choice: [IBM, MSF]}}, price: {{uniform: [0, 20]}}}}
-"""
 OVERLOADED = f"""{overload.NETWORK}
 sources:
   flood:

@@ -26,6 +26,13 @@ boxes:
 outputs:
   dear: {from: double}
 """
+FED = f"""{DOCUMENT}sources:
+  made_up:
+    kind: generator
+    into: ticks
+    rate: 500
+    columns: {{ticker: {{choice: [IBM, MSF]}}, price: {{uniform: [0, 20]}}}}
+"""
 WINDOWED = """\
 aurora: 1
 network: counted

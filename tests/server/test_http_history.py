@@ -9,16 +9,9 @@ from typing import Any
 import httpx
 
 from benchmarks.experiments import overload
-from tests.server.http_serving import API, DOCUMENT, asking, serving
+from tests.server.http_serving import API, FED, asking, serving
 from tests.server.serving import until
 
-FED = f"""{DOCUMENT}sources:
-  made_up:
-    kind: generator
-    into: ticks
-    rate: 500
-    columns: {{ticker: {{choice: [IBM, MSF]}}, price: {{uniform: [0, 20]}}}}
-"""
 OVERLOADED = f"""{overload.NETWORK}
 sources:
   flood:
