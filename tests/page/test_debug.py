@@ -114,7 +114,7 @@ def test_a_break_point_stops_the_network_and_keys_go_on_from_there(page: Page, o
     service = opened(DOCUMENT)
     select_arrow(page, "high")
     page.keyboard.press("F9")
-    expect(page.get_by_role("button", name="Break-point on high").first).to_be_visible()
+    expect(page.get_by_role("button", name="Break-point on high", exact=True).first).to_be_visible()
     enqueue(service, 5, 15, 25)
 
     expect(page.get_by_role("alert").filter(has_text="high")).to_contain_text("stopped 2 tuples")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from datetime import datetime
 
 import pytest
 from playwright.sync_api import Page, Response, expect
@@ -104,6 +105,42 @@ def test_the_last_hour_is_there_after_a_reload(page: Page, opened: Open) -> None
     page.mouse.up()
     page.get_by_role("button", name="Now").click()
     expect(page.get_by_role("button", name="Now")).to_have_count(0)
+
+
+def test_a_stretch_of_the_history_is_chosen_by_keyboard(page: Page, opened: Open) -> None:
+    opened(FED)
+    show(page, "History")
+    expect(page.get_by_role("img", name=re.compile(r"Throughput: in \d"))).to_be_visible()
+    plots = page.get_by_role("group", name="Plots")
+    page.get_by_role("button", name="15 min").focus()
+    page.keyboard.press("Enter")
+    while not plots.evaluate("plots => plots === document.activeElement"):
+        page.keyboard.press("Tab")
+
+    # The crosshair stands in all plots, and what is under it is told.
+    page.keyboard.press("ArrowLeft")
+    expect(plots.locator(".plot-told")).to_have_count(3)
+    expect(page.get_by_role("status").filter(has_text=re.compile(r"\d\d:\d\d:\d\d, Throughput"))).to_have_count(1)
+    for _ in range(4):
+        page.keyboard.press("Shift+ArrowLeft")
+    expect(plots.locator(".u-select").first).to_have_css("width", re.compile(r"^[1-9]\d"))
+    page.keyboard.press("Escape")
+    expect(plots.locator(".u-select").first).to_have_css("width", "0px")
+    expect(plots.locator(".plot-told")).to_have_count(0)
+
+    # Four sixtieths of fifteen minutes are one.
+    page.keyboard.press("ArrowLeft")
+    for _ in range(4):
+        page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("Enter")
+    shown = page.locator(".history-panel-bar .muted")
+    expect(shown).to_have_text(re.compile(r"\d\d:\d\d:\d\d – \d\d:\d\d:\d\d"))
+    first, last = (datetime.strptime(at, "%H:%M:%S") for at in shown.inner_text().split(" – "))
+    assert (last - first).seconds in range(55, 66)
+    expect(page.get_by_role("button", name="15 min")).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Now")).to_have_count(0)
+    expect(page.get_by_role("button", name="15 min")).to_have_attribute("aria-pressed", "true")
 
 
 def test_an_element_is_told_of_in_full(page: Page, opened: Open) -> None:

@@ -1,15 +1,16 @@
 // The last hour: of the whole or of one element, with what happened as marks. Brushing over a plot looks closer.
 
-import { useMemo, useState } from "react";
+import { type KeyboardEvent, useMemo, useState } from "react";
 import type { NetworkEvent } from "../api/types";
+import { type Brush, moved, nearest, stretchOf } from "../model/brushing";
 import { elementId } from "../model/document";
-import type { Sort } from "../model/series";
+import type { History, Sort } from "../model/series";
 import { showClock } from "../model/units";
 import { Icon } from "../shell/Icon";
 import { useStore } from "../state/store";
 import { type Subject, WHOLE } from "../state/watching";
 import { clusters, COLOUR } from "./marks";
-import { PLOTS } from "./metrics";
+import { type Plotted, PLOTS } from "./metrics";
 import { FINE_S, HOUR_S, useEvents, useHistory } from "./polling";
 import { useReadings } from "./reading";
 import { SeriesPlot } from "./SeriesPlot";
@@ -25,6 +26,7 @@ const WINDOWS = [
 
 const PLOT_HEIGHT = 74;
 const GROUP = "history";
+const HINT = "history-panel-hint";
 const MARK_PX = 12;
 const MOST_MARKS = 60;
 
@@ -32,8 +34,10 @@ export function HistoryPanel() {
   const subject = useStore((state) => state.subject);
   const isRunning = useStore((state) => state.running !== null);
   const events = useStore((state) => state.events);
+  const announce = useStore((state) => state.announce);
   const [seconds, setSeconds] = useState<number>(FINE_S);
   const [zoom, setZoom] = useState<readonly [number, number] | null>(null);
+  const [brush, setBrush] = useState<Brush | null>(null);
   const [chosen, setChosen] = useState<Partial<Record<Sort, readonly string[]>>>({});
   useEvents();
 
@@ -52,6 +56,24 @@ export function HistoryPanel() {
   const toggle = (id: string) => {
     const after = ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
     setChosen({ ...chosen, [subject.of]: after });
+  };
+  const look = (stretch: readonly [number, number] | null) => {
+    setZoom(stretch);
+    setBrush(null);
+    announce(stretch ? `Shown: ${showClock(stretch[0])} to ${showClock(stretch[1])}` : "Shown: up to now");
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const stretch = stretchOf(brush);
+    const after = moved(brush, event.key, event.shiftKey, from, to);
+    if (after) {
+      setBrush(after);
+      announce(told(after, shown, history, subject));
+    } else if (event.key === "Enter" && stretch) look(stretch);
+    else if (event.key === "Escape" && brush) setBrush(null);
+    else if (event.key === "Escape" && zoom) look(null);
+    else return;
+    event.preventDefault();
   };
   const marks = clusters(events, from, to, MOST_MARKS).map(({ at, kind }) => ({ at, colour: COLOUR[kind] }));
 
@@ -79,6 +101,7 @@ export function HistoryPanel() {
                   onClick={() => {
                     setSeconds(one.seconds);
                     setZoom(null);
+                    setBrush(null);
                   }}
                   type="button"
                 >
@@ -91,30 +114,42 @@ export function HistoryPanel() {
                 <span className="muted">
                   {showClock(from)} – {showClock(to)}
                 </span>
-                <button onClick={() => setZoom(null)} type="button">
+                <button onClick={() => look(null)} type="button">
                   <Icon name="arrow" />
                   Now
                 </button>
               </>
             ) : (
-              <span className="history-panel-hint muted">drag over a plot to look closer</span>
+              <span className="history-panel-hint muted" id={HINT}>
+                drag over a plot to look closer, or press ⇧ ← → and ↵ on it
+              </span>
             )}
           </div>
           <StageNote />
           <EventStrip events={events} from={from} to={to} />
-          <div aria-label="Plots" className="history-panel-stack" role="group" tabIndex={0}>
+          <div
+            aria-describedby={HINT}
+            aria-label="Plots"
+            className="history-panel-stack"
+            onBlur={() => setBrush(null)}
+            onKeyDown={press}
+            onPointerDown={() => setBrush(null)}
+            role="group"
+            tabIndex={0}
+          >
             {history === null || shown.length === 0 ? (
               <p className="empty">{shown.length === 0 ? "Choose what to show." : "Asking the server…"}</p>
             ) : (
               shown.map((plotted, at) => (
                 <SeriesPlot
+                  brush={brush}
                   from={from}
                   group={GROUP}
                   height={PLOT_HEIGHT + (at === shown.length - 1 ? 22 : 0)}
                   history={history}
                   key={`${subject.of}/${subject.name}/${plotted.id}`}
                   marks={marks}
-                  onBrush={(start, end) => setZoom([start, end])}
+                  onBrush={(start, end) => look([start, end])}
                   plotted={plotted}
                   subject={subject}
                   timeAxis={at === shown.length - 1}
@@ -124,10 +159,21 @@ export function HistoryPanel() {
             )}
           </div>
         </div>
-        <EventList events={events} onLook={(at) => setZoom([at - 60, at + 60])} />
+        <EventList events={events} onLook={(at) => look([at - 60, at + 60])} />
       </div>
     </div>
   );
+}
+
+/** What is under the crosshair, or how far it has been stretched, for those who do not see it. */
+function told(brush: Brush, plots: readonly Plotted[], history: History | null, { name }: Subject): string {
+  const stretch = stretchOf(brush);
+  if (stretch) return `Chosen: ${showClock(stretch[0])} to ${showClock(stretch[1])}`;
+  const at = history ? nearest(history.times, brush.at) : -1;
+  const values = plots.flatMap(({ title, lines, show }) =>
+    lines.slice(0, 1).map(({ metric }) => `${title} ${show(history?.series[name]?.[metric]?.[at] ?? null).trim()}`),
+  );
+  return [showClock(brush.at), ...values].join(", ");
 }
 
 const SORTS: readonly { of: Sort; label: string }[] = [

@@ -3,6 +3,7 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { type Brush, stretchOf } from "../model/brushing";
 import type { Values } from "../model/series";
 import { showClock } from "../model/units";
 import { useStore } from "../state/store";
@@ -54,6 +55,8 @@ export interface PlotProps {
   timeAxis?: boolean;
   /** Called with the part that somebody has brushed over. */
   onBrush?: (from: number, to: number) => void;
+  /** What is chosen by keyboard, where a mouse would point and brush. */
+  brush?: Brush | null;
 }
 
 /** What stands above a plot leaves as much room at its sides. */
@@ -80,7 +83,7 @@ function faint(name: string, share: number): string {
 }
 
 export default function Plot(props: PlotProps) {
-  const { times, lines, height, from, to, label, group, timeAxis = false } = props;
+  const { times, lines, height, from, to, label, group, timeAxis = false, brush = null } = props;
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const latest = useRef(props);
@@ -110,6 +113,13 @@ export default function Plot(props: PlotProps) {
       made.setScale("x", { min: from, max: to });
     });
   }, [times, lines, from, to]);
+
+  const wasBrushed = useRef(false);
+  useEffect(() => {
+    // Where nothing is chosen by keyboard, the crosshair and the stretch are the mouse's.
+    if (plot.current && (brush !== null || wasBrushed.current)) drawBrush(plot.current, brush);
+    wasBrushed.current = brush !== null;
+  }, [brush, times, lines, from, to, shape, theme]);
 
   return <div aria-label={label} className="plot" ref={place} role="img" style={{ height }} />;
 }
@@ -175,6 +185,8 @@ function options(latest: { current: PlotProps }, width: number): uPlot.Options {
       draw: [(made) => drawMarks(made, latest.current.marks ?? [])],
       setSelect: [
         (made) => {
+          // A plot that is given another size tells of the keyboard's stretch too.
+          if (latest.current.brush) return;
           const { left, width: wide } = made.select;
           if (wide > 4) latest.current.onBrush?.(made.posToVal(left, "x"), made.posToVal(left + wide, "x"));
           made.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
@@ -219,6 +231,15 @@ function drawMarks(made: uPlot, marks: readonly Mark[]): void {
     ctx.stroke();
   }
   ctx.restore();
+}
+
+/** Puts the crosshair and the stretch where the keyboard has them. */
+function drawBrush(made: uPlot, brush: Brush | null): void {
+  const [start, end] = stretchOf(brush) ?? [0, 0];
+  const left = start === end ? 0 : made.valToPos(start, "x");
+  const width = start === end ? 0 : made.valToPos(end, "x") - left;
+  made.setSelect({ left, top: 0, width, height: width === 0 ? 0 : made.over.clientHeight }, false);
+  made.setCursor({ left: brush === null ? -10 : made.valToPos(brush.at, "x"), top: brush === null ? -10 : 0 }, true);
 }
 
 /** Writes what is under the crosshair beside it. */

@@ -1,6 +1,7 @@
 // One plot of an element's history: its title, what its lines stand for with their latest values, and the lines.
 
 import { useMemo } from "react";
+import type { Brush } from "../model/brushing";
 import { patienceOf } from "../model/heat";
 import { readGraph } from "../model/qos";
 import { type History, latest } from "../model/series";
@@ -22,6 +23,7 @@ interface SeriesPlotProps {
   marks?: readonly Mark[];
   timeAxis?: boolean;
   onBrush?: (from: number, to: number) => void;
+  brush?: Brush | null;
 }
 
 export function SeriesPlot({ subject, plotted, history, ...rest }: SeriesPlotProps) {
