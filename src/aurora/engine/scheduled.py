@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -326,8 +327,8 @@ class Scheduled:
             return None
         number = self._numbers[box]
         self._running.append(threading.get_ident())
-        why = Why(self._policy.name, box, "", int(self._boxes.ready[number]), "was asked for")
-        return Superbox((Call(number, WHOLE_QUEUE),), why)
+        told = partial(Why, self._policy.name, box, "", int(self._boxes.ready[number]), "was asked for")
+        return Superbox((Call(number, WHOLE_QUEUE),), told)
 
     def _plan(self) -> None:
         self._boxes.refresh()
@@ -344,8 +345,9 @@ class Scheduled:
     def _word(self, box: int) -> Superbox:
         """A call that brings a box word of the time, and what tuples there are."""
         name = self._typed.order[box]
-        why = Why(self._policy.name, name, "", int(self._boxes.ready[box]), "waits for time, which has passed")
-        return Superbox((Call(box, WHOLE_QUEUE),), why)
+        ready = int(self._boxes.ready[box])
+        told = partial(Why, self._policy.name, name, "", ready, "waits for time, which has passed")
+        return Superbox((Call(box, WHOLE_QUEUE),), told)
 
     def _add(self, superboxes: Sequence[Superbox]) -> None:
         for superbox in superboxes:

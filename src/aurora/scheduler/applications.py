@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from aurora.scheduler.plan import Superbox, Why
 from aurora.scheduler.planning import Draft, Planner
 from aurora.scheduler.settings import SchedulerSettings
@@ -26,7 +28,10 @@ class Applications(Planner):
             self._next = (roots.index(grown[-1].root) + 1) % len(roots)
         names = self.topology.boxes
         drafts = [
-            Draft(calls, Why(self.name, names[calls[0]], self.topology.root_name(root), ready, "turn of its output"))
+            Draft(
+                calls,
+                partial(Why, self.name, names[calls[0]], self.topology.root_name(root), ready, "turn of its output"),
+            )
             for root, calls, ready in grown
         ]
         return self.superboxes(drafts, state)

@@ -22,7 +22,7 @@ from aurora.scheduler.state import Floats, Ints, Snapshot, Topology
 
 _NOWHERE = -1
 
-COSTS_US = 200_000
+COSTS_US = 500_000
 """How often it is looked whether costs have changed. They are means over seconds, and the look is at all boxes."""
 
 FEW = 32
@@ -84,7 +84,7 @@ class Buckets(ByPriority):
     def plan(self, state: Snapshot) -> list[Superbox]:
         if state.now_us >= self._costs_us:
             self._costs_us = state.now_us + COSTS_US
-            self._pending.update(self.priorities.refresh(state).tolist())
+            self._pending.update(self.refresh(state))
         if due := self._calendar.due(state.now_us):
             for box in due:
                 self._event_us[box] = NEVER
@@ -136,16 +136,18 @@ class Buckets(ByPriority):
         if not self._waiting:
             return []
         planned = self.chosen(self._best_first(state), self._waiting, state)
-        for superbox in planned:
-            for box, _ in superbox.calls:
-                if self._rank[box] != _NOWHERE:
+        ranks = self._rank
+        for calls, _ in planned:
+            for box, _ in calls:
+                if ranks[box] != _NOWHERE:
                     self._take_out(box)
         return planned
 
     def _assign(self, state: Snapshot) -> None:
         ready, running, ranks = state.ready.item, state.running.item, self._rank
         boxes: list[int] = []
-        for box in sorted(self._pending):
+        # Most of those that one is told of have just run, and nothing waits at them.
+        for box in sorted([box for box in self._pending if ready(box) or ranks[box] != _NOWHERE]):
             if ready(box) and not running(box):
                 boxes.append(box)
             elif ranks[box] != _NOWHERE:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
 from aurora.scheduler.plan import Superbox, Why
 from aurora.scheduler.planning import Draft, Planner
+from aurora.scheduler.priorities import Expected
 from aurora.scheduler.state import Snapshot
 from aurora.scheduler.train_rules import TrainRule
 
@@ -30,17 +32,17 @@ class ByPriority(Planner):
                 boxes = self._pushed(box, taken) if self.settings.push else [box]
                 taken.update(boxes)
                 pushed.append(boxes)
-        reasons = self.priorities.reasons([boxes[0] for boxes in pushed], state)
-        names, ready = self.topology.boxes, state.ready.item
-        drafts = []
-        for boxes, why in zip(pushed, reasons, strict=True):
-            name, count = names[boxes[0]], ready(boxes[0])
-            if why.application:
-                said = Why(self.name, name, why.application, count, "", *why[1:])
-            else:
-                said = Why(self.name, name, "", count, "no output with a latency graph waits for it")
-            drafts.append(Draft(boxes, said))
+        ready, expected = state.ready.item, self.priorities.expected_latencies_s
+        drafts = [
+            Draft(boxes, partial(self._why, boxes[0], ready(boxes[0]), expected(boxes[0], state))) for boxes in pushed
+        ]
         return self.superboxes(drafts, state)
+
+    def _why(self, box: int, ready: int, expected: Expected) -> Why:
+        name, reason = self.topology.boxes[box], self.priorities.reason(expected)
+        if not reason.application:
+            return Why(self.name, name, "", ready, "no output with a latency graph waits for it")
+        return Why(self.name, name, reason.application, ready, "", *reason[1:])
 
     def _pushed(self, box: int, taken: set[int]) -> list[int]:
         """The box and those downstream, as far as they can be reached through boxes that are free."""
@@ -63,5 +65,5 @@ class ByQoS(ByPriority):
         waiting = np.flatnonzero(state.free())
         if not len(waiting):
             return []
-        self.priorities.refresh(state)
+        self.refresh(state)
         return self.chosen(self.priorities.order(waiting, state).tolist(), len(waiting), state)

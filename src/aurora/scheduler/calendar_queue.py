@@ -82,30 +82,39 @@ class CalendarQueue:
         first, last = self._now // self._width, now // self._width
         # Where more days have passed than there are events, all events are looked at.
         whole = last - first >= before
-        if whole:
-            found = [(time, item) for item, time in self._times.items() if time <= now]
-            self.steps += 1 + before
-        else:
-            found = self._turn_over(first, last, now)
-        days, width = self._days, self._width
-        for time, item in found:
-            del days[time // width % len(days)][item], self._times[item]
+        found = self._looked_through(now) if whole else self._turn_over(first, last, now)
+        for _, item in found:
+            del self._times[item]
         self._now = now
         self._soonest = min(self._times.values(), default=_NEVER) if whole else now
         found.sort()
         self._settle(before)
         return [item for _, item in found]
 
+    def _looked_through(self, now: int) -> list[tuple[int, int]]:
+        """Takes the events whose time has come off their pages, wherever they are."""
+        self.steps += 1 + len(self._times)
+        found = [(time, item) for item, time in self._times.items() if time <= now]
+        for time, item in found:
+            del self._page(time)[item]
+        return found
+
     def _turn_over(self, first: int, last: int, now: int) -> list[tuple[int, int]]:
-        """The events on the pages from one day to another whose time has come."""
+        """The same on the pages from one day to another."""
         found: list[tuple[int, int]] = []
         days = len(self._days)
         for day in range(first, min(last, first + days - 1) + 1):
             page = self._days[day % days]
             if page:
-                found += [(time, item) for item, time in page.items() if time <= now]
+                ripe = [(time, item) for item, time in page.items() if time <= now]
+                found += ripe
                 self._wasted += len(page)
                 self.steps += len(page)
+                if len(ripe) == len(page):
+                    page.clear()
+                else:
+                    for _, item in ripe:
+                        del page[item]
         pages = min(last - first + 1, days)
         self.steps += pages
         self._wasted += pages - 2 * len(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from aurora.scheduler.plan import Superbox, Why
 from aurora.scheduler.planning import Draft, Planner
@@ -66,4 +67,4 @@ class Feedback(Planner):
     def _draft(self, root: int, calls: list[int], ready: int) -> Draft:
         output = self.topology.root_name(root)
         reason = f"turn of its output, which gets {self._weights[output]:.3g} times the turns of one that does well"
-        return Draft(calls, Why(self.name, self.topology.boxes[calls[0]], output, ready, reason))
+        return Draft(calls, partial(Why, self.name, self.topology.boxes[calls[0]], output, ready, reason))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from aurora.scheduler.state import Snapshot
@@ -67,10 +67,17 @@ def shown_s(seconds: float) -> str:
 
 
 class Superbox(NamedTuple):
-    """Calls that one worker runs one after the other, as one."""
+    """Calls that one worker runs one after the other, as one.
+
+    ``told`` says why. Hardly anybody asks, so it holds what was known and puts it together only then.
+    """
 
     calls: tuple[Call, ...]
-    why: Why
+    told: Callable[[], Why]
+
+    @property
+    def why(self) -> Why:
+        return self.told()
 
 
 class Policy(Protocol):

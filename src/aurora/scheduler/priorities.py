@@ -19,7 +19,6 @@ from aurora.scheduler.estimates import Estimates
 from aurora.scheduler.state import NO_BOX, Floats, Ints, Snapshot, Topology
 
 _LEAST_S = 1e-12
-_NONE = np.empty(0, np.int64)
 
 
 class Look(NamedTuple):
@@ -36,6 +35,10 @@ class Reason(NamedTuple):
     utility: float
     expected_latency_s: float
     slack_s: float
+
+
+Expected = list[tuple[int, float]]
+"""The expected output latencies of a box, each with the place of its pair."""
 
 
 class Pairs(NamedTuple):
@@ -60,7 +63,7 @@ class Priorities:
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
-        self._estimates = Estimates(len(topology.boxes))
+        self.estimates = Estimates(len(topology.boxes))
         graphs = [(place, app) for place, app in enumerate(topology.applications) if app.latency and app.root != NO_BOX]
         curves = {place: Curve(app.latency) for place, app in graphs if app.latency}
         pairs = sorted((box, place) for place, _ in graphs for box in topology.tree(place))
@@ -98,19 +101,18 @@ class Priorities:
         ends = [critical for curve in self.curves.values() for critical in curve.critical.tolist() if critical > 0]
         return min(ends, default=float("inf"))
 
-    def refresh(self, state: Snapshot, boxes: Ints | None = None) -> Ints:
-        """Takes over costs and selectivities that changed much; the boxes whose way to an output this concerns.
+    def refresh(self, state: Snapshot, boxes: Ints | None = None) -> list[int]:
+        """Takes over costs and selectivities that changed much; these boxes, and those whose way to an output changed.
 
         With ``boxes`` it looks at these only.
         """
-        changed = self._estimates.refresh(state, boxes)
+        changed = self.estimates.refresh(state, boxes)
         if not changed:
-            return _NONE
+            return changed
         touched = {place for box in changed for place in self._topology.reaches(box) if place in self.curves}
         for place in touched:
             self._weigh(self._upwards(place))
-        found = {box for place in touched for box, _, _ in self._upwards(place)}
-        return np.fromiter(sorted(found), np.int64, len(found))
+        return sorted({*changed, *(box for place in touched for box, _, _ in self._upwards(place))})
 
     def _upwards(self, place: int) -> list[Step]:
         """The boxes of an application, the root first. Kept, since the topology looks for them anew every time."""
@@ -128,7 +130,7 @@ class Priorities:
 
     def _weigh(self, steps: list[Step]) -> None:
         """What a tuple costs from each box of an application on, and what the calls on its way cost."""
-        cost_s, overhead_s, selectivity, _ = self._estimates.lists
+        cost_s, overhead_s, selectivity, _ = self.estimates.lists
         work: dict[int, float] = {}
         calls: dict[int, float] = {}
         for box, after, pair in steps:
@@ -160,38 +162,27 @@ class Priorities:
         ordered: Ints = boxes[np.lexsort(keys)]
         return ordered
 
-    def reasons(self, boxes: list[int], state: Snapshot) -> list[Reason]:
-        """Of each box, what its priority comes from. They are few, so this goes one by one."""
-        found: list[Reason] = []
-        for box in boxes:
-            name, utility, latency_s, slack_s = "", 0.0, math.nan, math.inf
-            for pair, expected_s in self.expected_latencies_s(box, state):
-                output, critical, losses = self._ways[pair]
-                at = bisect_right(critical, expected_s)
-                utility += losses[at]
-                rest_s = critical[at] - expected_s if at < len(critical) else math.inf
-                if rest_s < slack_s or not name:
-                    name, latency_s, slack_s = output, expected_s, rest_s
-            found.append(Reason(name, utility, latency_s, slack_s))
-        return found
+    def reason(self, expected: Expected) -> Reason:
+        """What the priority of a box comes from, that has these expected output latencies."""
+        name, utility, latency_s, slack_s = "", 0.0, math.nan, math.inf
+        for pair, expected_s in expected:
+            output, critical, losses = self._ways[pair]
+            at = bisect_right(critical, expected_s)
+            utility += losses[at]
+            rest_s = critical[at] - expected_s if at < len(critical) else math.inf
+            if rest_s < slack_s or not name:
+                name, latency_s, slack_s = output, expected_s, rest_s
+        return Reason(name, utility, latency_s, slack_s)
 
-    def in_time(self, boxes: Ints, state: Snapshot) -> Floats:
-        """How many tuples of each box can come out before the first critical point that one tuple can still meet."""
-        pairs = self.pairs(boxes)
-        if not len(pairs.at):
-            return np.full(len(boxes), np.inf)
-        at, box = pairs.at, self._box[pairs.at]
-        age_s = 1e-6 * (state.now_us - state.arrival_us[box])
-        age_s[state.ready[box] == 0] = 0.0
-        begin_s, work_s = age_s + self._calls_s[at], np.maximum(self._work_s[at], _LEAST_S)
-        critical = self._critical[:, at]
-        ahead = (critical <= begin_s + work_s).sum(axis=0)
-        room: Floats = (critical[ahead, np.arange(len(at))] - begin_s) / work_s
-        if self.one_each:
-            return room
-        limit = np.full(len(boxes), np.inf)
-        limit[pairs.covered] = np.minimum.reduceat(room, pairs.starts)
-        return limit
+    def in_time(self, box: int, age_s: float) -> float:
+        """How many tuples of this age can come out of a box before the first critical point that one can still meet."""
+        most = math.inf
+        for pair in range(self._first[box], self._first[box + 1]):
+            begin_s, work_s, critical = age_s + self._calls[pair], max(self._work[pair], _LEAST_S), self._ways[pair][1]
+            ahead = bisect_right(critical, begin_s + work_s)
+            if ahead < len(critical):
+                most = min(most, (critical[ahead] - begin_s) / work_s)
+        return most
 
     def expected_latency_s(self, pairs: Pairs, state: Snapshot) -> Floats:
         """The expected output latency by pair."""
@@ -201,7 +192,7 @@ class Priorities:
         latency_s += state.ready[box] * self._work_s[pairs.at]
         return latency_s
 
-    def expected_latencies_s(self, box: int, state: Snapshot) -> list[tuple[int, float]]:
+    def expected_latencies_s(self, box: int, state: Snapshot) -> Expected:
         """The same of one box: the place of each of its pairs, and the expected output latency."""
         age_s, count = 1e-6 * (state.now_us - state.arrival_us.item(box)), state.ready.item(box)
         work_s, calls_s = self._work, self._calls

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from aurora.scheduler.plan import Superbox, Why
@@ -26,7 +28,7 @@ class RoundRobin(Planner):
         self._next = boxes[-1] + 1
         names = self.topology.boxes
         drafts = [
-            Draft([box], Why(self.name, names[box], "", count, self._reason))
+            Draft([box], partial(Why, self.name, names[box], "", count, self._reason))
             for box, count in zip(boxes, ready, strict=True)
         ]
         return self.superboxes(drafts, state)

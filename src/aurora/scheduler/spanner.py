@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from aurora.scheduler.plan import Superbox, Why
 from aurora.scheduler.planning import Draft, Planner
+from aurora.scheduler.priorities import Expected
 from aurora.scheduler.settings import SchedulerSettings
 from aurora.scheduler.state import Snapshot, Topology
 from aurora.scheduler.superboxes import Superboxes
@@ -30,7 +33,7 @@ class Spanner(Planner):
         if not len(waiting):
             return []
         self._superboxes.refresh(state)
-        self.priorities.refresh(state)
+        self.refresh(state)
         best: dict[int, list[int]] = {}
         for box in self.priorities.order(waiting, state).tolist():
             for root in self._superboxes.roots_of(box):
@@ -42,8 +45,8 @@ class Spanner(Planner):
     def _drafts(self, best: dict[int, list[int]], state: Snapshot) -> list[Draft]:
         ready, taken = state.ready.tolist(), set(np.flatnonzero(state.running).tolist())
         most = self.at_once(len(best))
+        expected = self.priorities.expected_latencies_s
         drafts: list[Draft] = []
-        firsts: list[int] = []
         for root, spanned in best.items():
             tree = self._superboxes.trees[root]
             blocked = [True] * len(ready)
@@ -52,22 +55,22 @@ class Spanner(Planner):
                     blocked[down] = down in taken
             if calls := self._superboxes.calls(root, ready, blocked):
                 taken.update(calls)
-                firsts.append(next(box for box in (*spanned, *calls) if box in calls))
-                drafts.append(Draft(calls, Why(self.name, "", self.topology.root_name(root), 0, "")))
+                first = next(box for box in (*spanned, *calls) if box in calls)
+                told = partial(self._why, root, first, len(set(calls)), ready[first], expected(first, state))
+                drafts.append(Draft(calls, told))
             if len(drafts) == most:
                 break
-        reasons = self.priorities.reasons(firsts, state)
-        return [
-            Draft(
-                draft.boxes,
-                draft.why._replace(
-                    box=self.topology.boxes[box],
-                    ready=ready[box],
-                    reason=f"one of {len(set(draft.boxes))} boxes that lead to {draft.why.application}",
-                    utility=reason.utility,
-                    expected_latency_s=reason.expected_latency_s if reason.application else None,
-                    slack_s=reason.slack_s,
-                ),
-            )
-            for draft, box, reason in zip(drafts, firsts, reasons, strict=True)
-        ]
+        return drafts
+
+    def _why(self, root: int, box: int, boxes: int, ready: int, expected: Expected) -> Why:
+        output, reason = self.topology.root_name(root), self.priorities.reason(expected)
+        return Why(
+            self.name,
+            self.topology.boxes[box],
+            output,
+            ready,
+            f"one of {boxes} boxes that lead to {output}",
+            reason.utility,
+            reason.expected_latency_s if reason.application else None,
+            reason.slack_s,
+        )

@@ -90,8 +90,8 @@ class _Explainer:
         waiting = np.flatnonzero(standing.state.free())
         self._order: list[int] = priorities.order(waiting, standing.state).tolist() if len(waiting) else []
         self._places = {box: place for place, box in enumerate(self._order)}
-        reasons = priorities.reasons(self._order, standing.state)
-        self._reasons: dict[int, Reason] = dict(zip(self._order, reasons, strict=True))
+        expected = priorities.expected_latencies_s
+        self._reasons = {box: priorities.reason(expected(box, standing.state)) for box in self._order}
 
     def all(self) -> dict[str, Explained]:
         return {name: self._one(box) for box, name in enumerate(self._names)}

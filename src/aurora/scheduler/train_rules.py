@@ -7,14 +7,13 @@ others have the processor.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-
-import numpy as np
 
 from aurora.errors import InputError
 from aurora.scheduler.plan import WHOLE_QUEUE
 from aurora.scheduler.priorities import Priorities
-from aurora.scheduler.state import Floats, Ints, Snapshot
+from aurora.scheduler.state import Snapshot
 
 _LEAST_S = 1e-12
 """Stands in for a cost of nothing."""
@@ -66,48 +65,59 @@ WHOLE = TrainRule(qos=False)
 
 
 class Trains:
-    """Applies a rule to the boxes of a network."""
+    """Applies a rule to the boxes of a network, of which the priorities know the costs."""
 
     def __init__(self, rule: TrainRule, priorities: Priorities) -> None:
         self._rule = rule
         self._priorities = priorities
-        self._good_s = priorities.tightest_good_zone_s
-        self._no_limit = rule.is_free and (not rule.qos or not math.isfinite(self._good_s))
-        self._one_limit = WHOLE_QUEUE if rule.tuples is None else rule.tuples
+        good_s = priorities.tightest_good_zone_s
+        no_limit = rule.is_free and (not rule.qos or not math.isfinite(good_s))
         by_count_only = TrainRule(tuples=rule.tuples, qos=False, patience=rule.patience, overhead=rule.overhead)
-        self.needs_priorities = rule.qos and not self._no_limit
-        self._simple = self._no_limit or rule == by_count_only
+        self._one_limit = WHOLE_QUEUE if rule.tuples is None else rule.tuples
+        self.need_costs = not no_limit and rule != by_count_only
+        """Whether trains hang on costs. If not, all are alike."""
+        self._seconds = min(
+            math.inf if rule.cost_s is None else rule.cost_s, good_s * rule.patience if rule.qos else math.inf
+        )
+        self._overheads = 1 / rule.overhead - 1
+        self._unfed: dict[int, int] = {}
+        """Of boxes at which nothing waits: as long as costs stay, they are given the same."""
+
+    def forget(self, boxes: Iterable[int]) -> None:
+        """The costs of these boxes, or of those that they feed, have changed."""
+        for box in boxes:
+            self._unfed.pop(box, None)
 
     def most(self, boxes: list[int], state: Snapshot) -> list[int]:
         """For each of these boxes, how many tuples a call of it may take. The priorities must be fresh."""
-        if self._simple:
+        if not self.need_costs:
             return [self._one_limit] * len(boxes)
-        rule, at = self._rule, np.asarray(boxes, np.int64)
-        cost_s = np.maximum(state.cost_s[at], _LEAST_S)
-        # What a call may take in seconds; then in tuples.
-        seconds = np.inf if rule.cost_s is None else rule.cost_s
-        if rule.qos:
-            seconds = min(seconds, self._good_s * rule.patience)
-        limit: Floats = seconds / cost_s
-        if rule.age_s is not None:
-            limit = np.minimum(limit, self._younger_than(rule.age_s, at, state))
-        if rule.share is not None:
-            waiting = state.ready[at]
-            limit = np.minimum(limit, np.where(waiting > 0, np.ceil(waiting * rule.share), np.inf))
-        limit = np.maximum(limit, state.overhead_s[at] * (1 / rule.overhead - 1) / cost_s)
-        if rule.qos:
-            limit = np.minimum(limit, self._priorities.in_time(at, state))
-        if rule.tuples is not None:
-            limit = np.minimum(limit, rule.tuples)
-        if rule.memory_bytes is not None:
-            limit = np.minimum(limit, rule.memory_bytes / np.maximum(state.tuple_bytes[at], 1.0))
-        found: list[int] = np.minimum(np.maximum(limit, 1.0), float(WHOLE_QUEUE)).astype(np.int64).tolist()
+        ready, unfed = state.ready.item, self._unfed
+        found: list[int] = []
+        for box in boxes:
+            if waiting := ready(box):
+                found.append(self._most(box, waiting, 1e-6 * (state.now_us - state.arrival_us.item(box))))
+            else:
+                if box not in unfed:
+                    unfed[box] = self._most(box, 0, 0.0)
+                found.append(unfed[box])
         return found
 
-    @staticmethod
-    def _younger_than(age_s: float, at: Ints, state: Snapshot) -> Floats:
-        """Tuples that came within ``age_s``, if they came evenly: then the oldest is twice as old as the mean."""
-        waiting = state.ready[at]
-        span_s = np.maximum(2e-6 * (state.now_us - state.arrival_us[at]), _LEAST_S)
-        found: Floats = np.where((waiting > 0) & (span_s > age_s), waiting * (age_s / span_s), float(WHOLE_QUEUE))
-        return found
+    def _most(self, box: int, waiting: int, age_s: float) -> int:
+        rule, (costs_s, overheads_s, _, tuple_bytes) = self._rule, self._priorities.estimates.lists
+        cost_s = max(costs_s[box], _LEAST_S)
+        # What a call may take in seconds; then in tuples.
+        limit = self._seconds / cost_s
+        if rule.age_s is not None and 2 * age_s > rule.age_s:
+            # If tuples came evenly, the oldest is twice as old as the mean.
+            limit = min(limit, waiting * (rule.age_s / (2 * age_s)))
+        if rule.share is not None and waiting:
+            limit = min(limit, math.ceil(waiting * rule.share))
+        limit = max(limit, overheads_s[box] * self._overheads / cost_s)
+        if rule.qos:
+            limit = min(limit, self._priorities.in_time(box, age_s))
+        if rule.tuples is not None:
+            limit = min(limit, rule.tuples)
+        if rule.memory_bytes is not None:
+            limit = min(limit, rule.memory_bytes / max(tuple_bytes[box], 1.0))
+        return int(min(max(limit, 1.0), WHOLE_QUEUE))

@@ -8,8 +8,11 @@ import pytest
 
 from aurora.errors import InputError
 from aurora.model.qos import Graph
+from aurora.scheduler.buckets import COSTS_US
 from aurora.scheduler.plan import WHOLE_QUEUE
+from aurora.scheduler.policies import make_policy
 from aurora.scheduler.priorities import Priorities
+from aurora.scheduler.settings import SchedulerSettings
 from aurora.scheduler.state import Snapshot, Topology
 from aurora.scheduler.train_rules import TrainRule, Trains
 
@@ -78,6 +81,26 @@ def test_dear_calls_make_longer_trains_unless_the_output_cannot_wait() -> None:
     assert most(TrainRule(cost_s=1e-4), GRAPH, age_s=1.9, **spark) == pytest.approx(30_000, rel=0.01)
     # A count and a memory limit are never exceeded.
     assert most(TrainRule(tuples=10, cost_s=1e-4), **spark) == 10
+
+
+def test_trains_of_boxes_at_which_nothing_waits_follow_costs() -> None:
+    topology = Topology.build({"a": [], "b": ["a"]}, {"out": "b"}, {"out": GRAPH})
+    policy = make_policy(SchedulerSettings("buckets"), topology)
+    state = Snapshot.empty(2, cost_s=0.001, overhead_s=0.0)
+    state.ready[0] = 1
+
+    def trains() -> list[int]:
+        policy.changed([0, 1], state)
+        (superbox,) = policy.plan(state)
+        return [call.most for call in superbox.calls]
+
+    # A tenth of two seconds, by what a tuple costs.
+    assert trains() == pytest.approx([200, 200], abs=1)
+    state.cost_s[1] = 0.01
+    assert trains() == pytest.approx([200, 200], abs=1)
+    state.now_us += COSTS_US
+    state.arrival_us[0] = state.now_us
+    assert trains() == pytest.approx([181, 20], abs=1)
 
 
 @pytest.mark.parametrize(
