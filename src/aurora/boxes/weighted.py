@@ -7,6 +7,8 @@ which stays exact, only what the weights add is kept; so at weight 1 the result 
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -87,9 +89,9 @@ class Estimate(Accumulator):
         error[~np.isfinite(error)] = np.nan
         return error
 
+    @abstractmethod
     def _spread(self, plain: State, extras: tuple[Array, ...]) -> tuple[Array, Array]:
         """The variance of the estimates, and the estimates."""
-        raise NotImplementedError
 
 
 class EstimatedCount(Estimate):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -33,6 +34,7 @@ from aurora.model.schema import Schema
 from aurora.model.source_kinds import GeneratorSource
 
 DRAIN_S = 5.0
+_LOG = logging.getLogger("aurora.connectors")
 
 
 @dataclass
@@ -294,10 +296,14 @@ class Feeds:
     def _release(self) -> None:
         """Lets sources go that have been stopped. They then confirm to their senders what is safe."""
         if any(worker.keeps for worker in self._leaving):
-            # An engine that has stopped has committed at its end; one that failed brings up nothing more.
-            with suppress(Exception):
+            try:
                 self._target.drain()
                 self._target.commit()
+            except AuroraError:
+                # An engine that has stopped has committed at its end; one that failed has said so.
+                pass
+            except Exception:
+                _LOG.exception("the last commit failed; senders will send again what was not confirmed")
         for worker in self._leaving:
             worker.release()
         self._leaving.clear()
