@@ -18,6 +18,9 @@ from aurora.model.train import Ints
 from aurora.processors.plan import Readable
 from aurora.scheduler.trains import TrainSize
 
+_FEW = 64
+"""So many numbers take less time to write than an array that only stands for them."""
+
 
 class ReadableColumns(Readable, Protocol):
     """Rows that workers read, and of which the driver reads the clock at most."""
@@ -110,6 +113,8 @@ class Enqueued:
     def _clocks(self, times: pl.Series | None, count: int) -> Ints:
         if times is None:
             self._clock = max(self._clock, self._wall.now_us())
+            if count <= _FEW:
+                return np.full(count, self._clock, np.int64)
             # The same number so often, without the room for it.
             return np.broadcast_to(np.int64(self._clock), count)
         clocks: Ints = np.maximum(np.maximum.accumulate(microseconds(times)), self._clock)

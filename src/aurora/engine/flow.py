@@ -190,7 +190,7 @@ def note_cost(parts: Parts, box: int, result: Result) -> None:
     cost = result.costs[name]
     parts.statistics.boxes[name].add(cost)
     if parts.measured is not None:
-        ports = parts.typed.network.boxes[name].output_ports()
+        ports = parts.measured.ports[name]
         out: int | list[int] = cost.tuples_out
         if len(ports) > 1:
             out = [_made(Producer(name, port), result) for port in ports]

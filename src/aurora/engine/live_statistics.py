@@ -90,7 +90,7 @@ class LiveStatistics:
             return Rate(now_us, half_life_s)
 
         self._number = {name: number for number, name in enumerate(typed.order)}
-        self._ports = {name: typed.network.boxes[name].output_ports() for name in typed.order}
+        self.ports = {name: typed.network.boxes[name].output_ports() for name in typed.order}
         self._arcs = {typed.arcs.producer(name): _Arc(rate()) for name in typed.arcs}
         columns = {name: qos.value.on for name, qos in declared.items() if qos is not None and qos.value is not None}
         self._outputs = {
@@ -131,7 +131,7 @@ class LiveStatistics:
         self._now_us = now_us
         if not isinstance(tuples_out, int):
             name = self._typed.order[box]
-            for port, tuples in zip(self._ports[name], tuples_out, strict=True):
+            for port, tuples in zip(self.ports[name], tuples_out, strict=True):
                 if tuples:
                     self._arcs[Producer(name, port)].note(tuples, now_us)
             tuples_out = sum(tuples_out)
@@ -374,7 +374,7 @@ class LiveStatistics:
     def _arc(self, arc: Producer, waiting: Mapping[Consumer, Queued], now_us: int, own_s: float) -> ArcReading:
         noted = self._arcs[arc]
         tuples, recent = noted.tuples, noted.rate.read(now_us)
-        if len(self._ports.get(arc.name, ())) == 1:
+        if len(self.ports.get(arc.name, ())) == 1:
             # All that the box made is on this arc.
             number = self._number[arc.name]
             tuples, recent = self._costs.made(number), self._costs.made_per_s(number, now_us)
@@ -425,7 +425,7 @@ class LiveStatistics:
     def _shares_behind(self, box: str) -> Mapping[str, float]:
         """How many tuples of each output one tuple that the box takes becomes."""
         found: dict[str, float] = {}
-        for port in self._ports[box]:
+        for port in self.ports[box]:
             arc = Producer(box, port)
             made = float(self.selectivity[self._number[box]]) * self.port_share(arc)
             for output, share in self._shares(Place(arc)).items():
@@ -434,7 +434,7 @@ class LiveStatistics:
 
     def port_share(self, arc: Producer) -> float:
         """Which part of what a box puts out goes to this port."""
-        ports = self._ports[arc.name]
+        ports = self.ports[arc.name]
         if len(ports) == 1:
             return 1.0
         made = self._costs.made(self._number[arc.name])

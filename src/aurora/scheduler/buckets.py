@@ -22,9 +22,6 @@ from aurora.scheduler.state import Floats, Ints, Snapshot, Topology
 
 _NOWHERE = -1
 
-COSTS_US = 500_000
-"""How often it is looked whether costs have changed. They are means over seconds, and the look is at all boxes."""
-
 FEW = 32
 """Up to so many boxes a loop is faster than array operations, each of which costs as much as several boxes."""
 
@@ -64,7 +61,6 @@ class Buckets(ByPriority):
         self._filled = 0
         """A bit for every bucket that holds boxes."""
         self._calendar = CalendarQueue()
-        self._costs_us = 0
         self._pending = set(self._numbers)
         self.assigned = 0
         """How many times a box was given its bucket: what the work is measured by, with the calendar's ``steps``."""
@@ -82,9 +78,7 @@ class Buckets(ByPriority):
         self._pending.update(boxes)
 
     def plan(self, state: Snapshot) -> list[Superbox]:
-        if state.now_us >= self._costs_us:
-            self._costs_us = state.now_us + COSTS_US
-            self._pending.update(self.refresh(state))
+        self._pending.update(self.refresh(state))
         if due := self._calendar.due(state.now_us):
             for box in due:
                 self._event_us[box] = NEVER

@@ -16,6 +16,9 @@ _ONE_OF = 3
 """With a fifth QoS was no better, and the scheduler took a fifth longer."""
 _FEWEST = 2
 
+COSTS_US = 500_000
+"""How often it is looked whether costs have changed. They are means over seconds, and the look is at all boxes."""
+
 
 class Draft(NamedTuple):
     """A superbox whose trains are not decided yet."""
@@ -40,6 +43,7 @@ class Planner(ABC):
         self.topology = topology
         self.priorities = Priorities(topology)
         self._trains = Trains(settings.train or self.own_train, self.priorities)
+        self._costs_us = 0
 
     def changed(self, boxes: Iterable[int], state: Snapshot) -> None:  # noqa: B027  (most need do nothing)
         """Policies that look at the snapshot as a whole need not know."""
@@ -55,7 +59,10 @@ class Planner(ABC):
         return min(max(_FEWEST, waiting // _ONE_OF), self.settings.horizon)
 
     def refresh(self, state: Snapshot) -> list[int]:
-        """Takes over costs that changed much; the boxes that this concerns."""
+        """Takes over costs that changed much, when it is time to look; the boxes that this concerns."""
+        if state.now_us < self._costs_us:
+            return []
+        self._costs_us = state.now_us + COSTS_US
         changed = self.priorities.refresh(state)
         self._trains.forget(changed)
         return changed

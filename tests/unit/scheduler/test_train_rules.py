@@ -8,8 +8,8 @@ import pytest
 
 from aurora.errors import InputError
 from aurora.model.qos import Graph
-from aurora.scheduler.buckets import COSTS_US
 from aurora.scheduler.plan import WHOLE_QUEUE
+from aurora.scheduler.planning import COSTS_US
 from aurora.scheduler.policies import make_policy
 from aurora.scheduler.priorities import Priorities
 from aurora.scheduler.settings import SchedulerSettings
