@@ -25,10 +25,13 @@ def wanted(data: dict[str, pl.DataFrame]) -> Outcome:
 def test_queues_twenty_times_as_large_as_memory(
     policy: str, workers: int, data: dict[str, pl.DataFrame], wanted: Outcome
 ) -> None:
-    budget = sum(int(table.estimated_size()) for table in data.values()) // 20
+    total = sum(int(table.estimated_size()) for table in data.values())
+    budget, piece = total // 20, PIECE * total // sum(table.height for table in data.values())
     found = run(data, budget, PIECE, scheduler=policy, workers=workers)
     assert found.disk > 10 * budget
-    assert found.memory <= 1.2 * budget
+    # What two boxes are about to take stays in memory, and a train that comes is in it before another leaves; each with
+    # its numbers and clocks.
+    assert found.memory <= budget + 5 * piece
     for name, frame in wanted.answers.items():
         assert frame.height
         assert found.answers[name].equals(frame), name
