@@ -17,7 +17,8 @@ _ONE_OF = 3
 _FEWEST = 2
 
 COSTS_US = 500_000
-"""How often it is looked whether costs have changed. They are means over seconds, and the look is at all boxes."""
+"""How often it is looked whether costs have changed, in the long run. They are means over seconds, and the look is at
+all boxes."""
 
 
 class Draft(NamedTuple):
@@ -44,6 +45,7 @@ class Planner(ABC):
         self.priorities = Priorities(topology)
         self._trains = Trains(settings.train or self.own_train, self.priorities)
         self._costs_us = 0
+        self._began_us: int | None = None
 
     def changed(self, boxes: Iterable[int], state: Snapshot) -> None:  # noqa: B027  (most need do nothing)
         """Policies that look at the snapshot as a whole need not know."""
@@ -59,10 +61,15 @@ class Planner(ABC):
         return min(max(_FEWEST, waiting // _ONE_OF), self.settings.horizon)
 
     def refresh(self, state: Snapshot) -> list[int]:
-        """Takes over costs that changed much, when it is time to look; the boxes that this concerns."""
-        if state.now_us < self._costs_us:
+        """Takes over costs that changed much, when it is time to look; the boxes that this concerns.
+
+        At first costs are guesses, and every call says more: so the time between looks grows from nothing.
+        """
+        now_us = state.now_us
+        if now_us < self._costs_us:
             return []
-        self._costs_us = state.now_us + COSTS_US
+        self._began_us = now_us if self._began_us is None else self._began_us
+        self._costs_us = now_us + min(now_us - self._began_us, COSTS_US)
         changed = self.priorities.refresh(state)
         self._trains.forget(changed)
         return changed

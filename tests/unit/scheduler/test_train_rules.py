@@ -94,12 +94,20 @@ def test_trains_of_boxes_at_which_nothing_waits_follow_costs() -> None:
         (superbox,) = policy.plan(state)
         return [call.most for call in superbox.calls]
 
-    # A tenth of two seconds, by what a tuple costs.
+    def pass_us(microseconds: int) -> None:
+        state.now_us += microseconds
+        state.arrival_us[0] = state.now_us
+
+    # A tenth of two seconds, by what a tuple costs. At first every plan looks at costs.
     assert trains() == pytest.approx([200, 200], abs=1)
+    state.cost_s[1] = 0.002
+    assert trains() == pytest.approx([200, 100], abs=1)
+    pass_us(10 * COSTS_US)
+    assert trains() == pytest.approx([200, 100], abs=1)
     state.cost_s[1] = 0.01
-    assert trains() == pytest.approx([200, 200], abs=1)
-    state.now_us += COSTS_US
-    state.arrival_us[0] = state.now_us
+    pass_us(COSTS_US - 1)
+    assert trains() == pytest.approx([200, 100], abs=1)
+    pass_us(1)
     assert trains() == pytest.approx([181, 20], abs=1)
 
 

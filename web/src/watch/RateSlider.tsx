@@ -68,7 +68,7 @@ function useTurning(network: string, known: Rates): [number, (factor: number) =>
   const isSending = useRef(false);
   // Others may turn it too, even back to what was known: so whenever it has been asked for.
   useEffect(() => {
-    if (!isSending.current) setWanted(commonFactor(known.sources) ?? 1);
+    if (!isSending.current) setWanted(now);
   }, [known]);
 
   const send = async () => {
