@@ -227,6 +227,38 @@ def test_a_cluster_of_processes(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["2 {(True, True)}", "True", "False"]
 
 
+def test_java_that_dies_in_the_middle_of_an_answer_is_told_in_the_log_only(tmp_path: Path) -> None:
+    text = """
+        import logging, threading, time
+        from py4j.protocol import Py4JError
+
+        logging.basicConfig(level=logging.WARNING)
+        session = start_session(Master.parse("local[1]"), log=Path("spark.log"))
+        gateway = session.sparkContext._gateway
+        connection = gateway._gateway_client.get_thread_connection()
+
+        def kill():
+            time.sleep(0.5)
+            connection.socket.sendall(b"never read")  # so the connection is reset, not closed
+            os.kill(java(session), signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            gateway.jvm.java.lang.Thread.sleep(60_000)
+        except Py4JError:
+            print("an error")
+        killer.join()
+        print(session_alive(session))
+        stop_session(session)
+        logging.warning("ours")
+    """
+    done = subprocess.run(script(text), cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert done.stderr == "WARNING:root:ours\n"
+    assert done.stdout.splitlines() == ["an error", "False"]
+    assert "Exception while sending command" in (tmp_path / "spark.log").read_text()
+
+
 def test_failures_name_the_reason_the_log_and_the_way_out(tmp_path: Path) -> None:
     text = """
         from aurora.errors import AuroraError

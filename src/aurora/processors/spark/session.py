@@ -7,6 +7,7 @@ dies with us: its standard input is a pipe that we hold. Keyboard interrupts do 
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -248,8 +249,28 @@ def _process(gateway: Any) -> subprocess.Popen[bytes] | None:
     return process
 
 
+class _Complaints(logging.Filter):
+    """What py4j has to say of a connection that broke; callers learn of it from the error that they get."""
+
+    log = Path(os.devnull)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING or Path(record.pathname).parent.name != "py4j":
+            return True
+        with self.log.open("a", encoding="utf-8") as output:
+            print(logging.Formatter().format(record), file=output)
+        return False
+
+
+_COMPLAINTS = _Complaints()
+_PY4J_LOGGERS = (None, "py4j.clientserver", "py4j.java_gateway")  # the first is the root's: filters are not inherited
+
+
 def _keep_quiet(context: SparkContext, log: Path) -> None:
-    """PySpark listens for counters of tasks, and shouts when Java is gone in the middle of one."""
+    """PySpark listens for counters of tasks, and shouts when Java is gone in the middle of one; so does py4j."""
+    _COMPLAINTS.log = log
+    for name in _PY4J_LOGGERS:
+        logging.getLogger(name).addFilter(_COMPLAINTS)
 
     def note(_request: object, _address: object) -> None:
         with log.open("a", encoding="utf-8") as output:
