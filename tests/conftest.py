@@ -1,11 +1,11 @@
-"""What holds for all tests: hypothesis profiles, and what unit and conformance tests may not do."""
+"""What holds for all tests: hypothesis profiles, what unit and conformance tests may not do, and who is tried again."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -18,6 +18,8 @@ from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
 SHELTERED = (TESTS / "unit", TESTS / "conformance")
+TIMED = (TESTS / "page", TESTS / "server")
+"""Other programs take part here, a browser or brokers, and they keep their own time."""
 
 # Tests that are not about Spark do without it; those that are say so.
 os.environ.setdefault("AURORA_PROCESSOR", "local")
@@ -77,13 +79,20 @@ def _sheltered() -> Iterator[None]:
         sys.meta_path.remove(no_spark)
 
 
-def _shelters(item: pytest.Item) -> bool:
-    return any(item.path.is_relative_to(folder) for folder in SHELTERED)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What waits for other programs is tried once more when it fails, and named in the summary; nothing else is."""
+    for item in items:
+        if _stands_in(item, TIMED) or item.get_closest_marker("timed") is not None:
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def _stands_in(item: pytest.Item, folders: Iterable[Path]) -> bool:
+    return any(item.path.is_relative_to(folder) for folder in folders)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
-    if not _shelters(item):
+    if not _stands_in(item, SHELTERED):
         return (yield)
     with _sheltered():
         return (yield)
@@ -91,7 +100,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    if not _shelters(item):
+    if not _stands_in(item, SHELTERED):
         return (yield)
     with _sheltered():
         return (yield)

@@ -9,7 +9,7 @@ import pytest
 from aurora import Engine, Network
 from integration.overload import Sender, forget, network
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timed, pytest.mark.timeout(120)]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from aurora import Engine, Network
 from integration.overload import Sender, forget, network
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timed, pytest.mark.timeout(300)]
 
 
 @pytest.fixture

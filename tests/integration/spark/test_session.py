@@ -19,7 +19,7 @@ from aurora.errors import AuroraError
 from aurora.processors.spark.masters import Master
 from aurora.processors.spark.session import session_alive, start_session, stop_session
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timed, pytest.mark.timeout(300)]
 
 PROLOGUE = """
     import os, signal, sys
