@@ -256,7 +256,7 @@ class Engine(Debugged):
                 break
             self._wait_for_change(stream)
         if self._local and frame.height <= _FEW:
-            self._looping.bring()
+            self._looping.bring(frame.height)
         else:
             self._looping.wake()
 

@@ -1,7 +1,8 @@
 """Who runs the boxes, and when: the engine's own thread, or whoever brings tuples when it has nothing to do.
 
 Tuples that come while nothing runs are run at once by the thread that brings them: handing them to another thread would
-take longer than a few boxes do. What takes longer than a moment is left to the engine's thread.
+take longer than a few boxes do. What takes longer than a moment is left to the engine's thread: a source that is
+held up would send less, and nobody would see how much more there is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,31 @@ from typing import Protocol
 
 _MOMENT_S = 0.002
 """So long whoever brings tuples may run boxes at a time."""
+_NEW_SHARE = 0.1
+_FADING = 0.98
+
+
+class Habits:
+    """How long it lately took to run what somebody brought, by the size of it. One hiccup does not make a habit.
+
+    What takes too long is left alone, and tried again after a while: it may be cheaper then, or the machine quieter.
+    """
+
+    def __init__(self) -> None:
+        self._takes_s: dict[int, float] = {}
+
+    def allow(self, tuples: int) -> bool:
+        size = tuples.bit_length()
+        takes_s = self._takes_s.get(size, 0.0)
+        if takes_s <= _MOMENT_S:
+            return True
+        self._takes_s[size] = takes_s * _FADING
+        return False
+
+    def note(self, tuples: int, took_s: float) -> None:
+        size = tuples.bit_length()
+        before_s = self._takes_s.get(size, 0.0)
+        self._takes_s[size] = before_s + _NEW_SHARE * (took_s - before_s)
 
 
 class Runnable(Protocol):
@@ -41,6 +67,7 @@ class Loop:
         self._turn = threading.RLock()
         self._runs: int | None = None
         """The thread that runs boxes."""
+        self._habits = Habits()
         self._turns = 0
         self._waited = 0
         lock = threading.Lock()
@@ -101,17 +128,23 @@ class Loop:
             self._news = True
             self._signal.notify_all()
 
-    def bring(self) -> None:
-        """There is something new, and whoever brought it may run it."""
+    def bring(self, tuples: int) -> None:
+        """There are so many new ones, and whoever brought them may run them if that is soon done."""
         me = threading.get_ident()
-        if self._runs == me or not (self._turn.acquire(blocking=False) or self._acquire_soon()):
+        if (
+            self._runs == me
+            or not self._habits.allow(tuples)
+            or not (self._turn.acquire(blocking=False) or self._acquire_soon())
+        ):
             self.wake()
             return
         finished = False
         try:
             if not self._is_held:
                 self._runs = me
-                finished = self._run_for_a_moment()
+                began_s = time.perf_counter()
+                finished = self._run_for_a_moment(began_s + _MOMENT_S)
+                self._habits.note(tuples, time.perf_counter() - began_s)
         except BaseException as error:
             self._fail(error)
         finally:
@@ -140,9 +173,8 @@ class Loop:
             self._signal.notify_all()
         return acquired
 
-    def _run_for_a_moment(self) -> bool:
+    def _run_for_a_moment(self, until_s: float) -> bool:
         """Whether all is done."""
-        until_s = time.perf_counter() + _MOMENT_S
         while self._runnable.turn():
             if self.paused or time.perf_counter() > until_s:
                 return False

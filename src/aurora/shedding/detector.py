@@ -121,9 +121,12 @@ class Detector:
     def _over(self, seen: Observation, demand: float, usable: float) -> bool:
         fits = demand <= usable and self._meter.scale * seen.backlog_s <= _GONE_S * seen.capacity and not seen.pressed
         over = self._lasts("calm", seen.now_us, fits, _CALM_S)
+        share = _share(demand, seen.capacity)
         if over:
             self._since_us.clear()
-            self._why = f"what is asked for fits again: {_share(demand, seen.capacity)} of the capacity"
+            self._why = f"what is asked for fits again: {share} of the capacity"
+        else:
+            self._why = f"{share} of the capacity is asked for, {self._meter.scale * seen.backlog_s:.2f}s of work wait"
         return over
 
 

@@ -1,0 +1,69 @@
+"""Who runs what somebody brings: the one who brings it, as long as that is soon done."""
+
+from __future__ import annotations
+
+from aurora.engine.loop import Habits, Loop
+
+LONG_S = 0.08
+SHORT_S = 0.0005
+
+
+def test_what_takes_long_is_left_alone_and_seldom_tried_again() -> None:
+    habits = Habits()
+    tried = 0
+    for _ in range(2_000):
+        if habits.allow(1_600):
+            tried += 1
+            habits.note(1_600, LONG_S)
+    assert 2 <= tried <= 30
+
+
+def test_what_has_become_cheap_is_run_by_who_brings_it() -> None:
+    habits = Habits()
+    for _ in range(100):
+        habits.note(1_600, LONG_S)
+    allowed = [habits.allow(1_600) for _ in range(400)]
+    assert not allowed[0]
+    assert allowed[-1]
+
+
+def test_one_hiccup_does_not_make_a_habit() -> None:
+    habits = Habits()
+    for took_s in [SHORT_S] * 50 + [0.01]:
+        habits.note(2, took_s)
+    assert habits.allow(2)
+
+
+def test_sizes_have_habits_of_their_own() -> None:
+    habits = Habits()
+    for _ in range(100):
+        habits.note(2_000, LONG_S)
+        habits.note(2, SHORT_S)
+    assert not habits.allow(1_999)
+    assert habits.allow(3)
+
+
+class Boxes:
+    """They only count how often they are run."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def turn(self) -> bool:
+        self.runs += 1
+        return False
+
+    def tick(self) -> None:
+        pass
+
+
+def test_a_sender_whose_tuples_take_long_hands_them_over() -> None:
+    boxes = Boxes()
+    loop = Loop(boxes, tick_s=lambda: None)  # its thread is not started: whatever runs is run here
+    loop.bring(100)
+    assert boxes.runs == 1
+    for _ in range(100):
+        loop._habits.note(100, LONG_S)
+    loop.bring(100)
+    assert boxes.runs == 1
+    assert not loop.resting
