@@ -102,9 +102,8 @@ class Feeds:
         with self._lock:
             self._end({key for key in self._running if key[0] == "sources"}, drain_s)
             if self._running:
-                # What sources brought last is to reach the sinks. An engine that has failed drains nothing.
-                with suppress(Exception):
-                    self._target.drain()
+                # What sources brought last is to reach the sinks.
+                self._attempt("what was under way at the end did not all reach the sinks", self._target.drain)
             self._end(set(self._running), drain_s)
             self._release()
             self._started = False
@@ -296,17 +295,21 @@ class Feeds:
     def _release(self) -> None:
         """Lets sources go that have been stopped. They then confirm to their senders what is safe."""
         if any(worker.keeps for worker in self._leaving):
-            try:
-                self._target.drain()
-                self._target.commit()
-            except AuroraError:
-                # An engine that has stopped has committed at its end; one that failed has said so.
-                pass
-            except Exception:
-                _LOG.exception("the last commit failed; senders will send again what was not confirmed")
+            failure = "the last commit failed; senders will send again what was not confirmed"
+            self._attempt(failure, self._target.drain, self._target.commit)
         for worker in self._leaving:
             worker.release()
         self._leaving.clear()
+
+    def _attempt(self, failure: str, *steps: Callable[[], object]) -> None:
+        """The last things asked of an engine. One that has stopped did them at its end; one that failed has said so."""
+        try:
+            for step in steps:
+                step()
+        except AuroraError:
+            pass
+        except Exception:
+            _LOG.exception(failure)
 
 
 def _join(running: _Running, wait_s: float) -> None:

@@ -135,6 +135,26 @@ def test_a_sink_that_was_stopped_takes_nothing_more(tmp_path: Path) -> None:
     assert (tmp_path / "kept.csv").read_text() == "x\n1\n"
 
 
+@pytest.mark.parametrize(("error", "told"), [(StateError("it has stopped"), 0), (OSError("disk full"), 1)])
+def test_an_engine_that_cannot_drain_at_the_end_is_told_of(
+    error: Exception, told: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    net = _network()
+    net.sink("file", "kept", "all", path="kept.csv")
+    target = Recorder()
+
+    def drain() -> None:
+        raise error
+
+    monkeypatch.setattr(target, "drain", drain)
+    with _feeds(net, target, tmp_path):
+        target.callbacks["all"](pl.DataFrame({"x": [1]}))
+    assert (tmp_path / "kept.csv").read_text() == "x\n1\n", "the sinks are stopped all the same"
+    assert [record.message for record in caplog.records] == [
+        "what was under way at the end did not all reach the sinks"
+    ] * told
+
+
 @pytest.mark.parametrize("path", ["../out.csv", "/etc/passwd", "a/../../b", "link/x"])
 def test_documents_of_others_stay_in_the_folder(tmp_path: Path, path: str) -> None:
     folder = tmp_path / "folder"
