@@ -13,6 +13,7 @@ from aurora.processors.local import LocalProcessor
 from aurora.server.service import Service
 from tests.page.faults import Faults
 from tests.server.http_serving import DOCUMENT, FULL, READ, TOKENS, WINDOWED, rows
+from tests.server.serving import until
 
 Open = Callable[..., Service]
 NEW = DOCUMENT.replace("network: demo", "network: brought")
@@ -345,7 +346,8 @@ def test_a_network_is_removed_and_the_drawing_stays(page: Page, opened: Open, fa
     page.get_by_role("menuitem", name="Remove demo").click()
     page.get_by_role("dialog", name="Remove demo").get_by_role("button", name="Remove").click()
     expect(page.get_by_role("group", name="Run")).to_contain_text("Not deployed")
-    assert service.host.names() == []
+    # The page does not wait for the server with that.
+    until(lambda: service.host.names() == [])
     _deploy(page)
     expect(page.get_by_role("group", name="Run")).to_contain_text("Running")
 
