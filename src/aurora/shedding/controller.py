@@ -37,8 +37,18 @@ _AFLOAT_S = 0.1
 _SEEN_S = 0.4
 """So long it takes until drops show in how busy the engine is."""
 
+_KNOWN_S = 1.2
+"""After this long noise has evened out; farther back something else may have held."""
+
+_KEEPS_UP = 0.97
+_LITTLE_S = 0.2
+"""An engine that is no busier than this, and for which little waits, does what stays now, whatever is reckoned."""
+
 _FULL = 0.85
-"""Less of the time that may be used is no sign that there is more to be had: loads differ by themselves."""
+_FULL_IF_KNOWN = 0.9
+"""Beyond this share of the time that may be used there is no sign that there is more to be had: loads differ by
+themselves. The longer one has looked, the less that matters. It pays to ask for more where calls cost much by
+themselves: with few tuples the engine is nearly as busy as with many."""
 
 _MOST_FOR_IT = 3.0
 
@@ -57,7 +67,9 @@ _FINE = 0.02
 """When the last fall is so long ago, what is kept rises by smaller steps too: no noise has been seen."""
 
 _NEARLY_ALL = 0.96
-"""Where so much is allowed, every bit is given back: with few drops left it shows whether they are needed at all."""
+_LOWER_ALL_BY = 0.1
+"""Where so much is allowed, every bit is given back: with few drops left it shows whether they are needed at all. It
+takes more than noise to turn back then."""
 
 _REBUILD_US = 1_000_000
 _MOVED = 0.2
@@ -156,15 +168,21 @@ class Controller:
         """
         self._busy.append((seen.now_us, self._share, seen.busy))
         since_us = seen.now_us - round(_SEEN_S * 1e6)
-        # Of drops that have been as they are for long enough all is known, of others only what was seen last.
-        while len(self._busy) > 1 and self._busy[1][0] <= since_us and self._busy[0][1] != self._share:
+        known_us = seen.now_us - round(_KNOWN_S * 1e6)
+        # Of drops that have been as they are for long enough more is known, of others only what was seen last.
+        while len(self._busy) > 1 and self._busy[1][0] <= (known_us if self._busy[0][1] == self._share else since_us):
             self._busy.popleft()
-        if backlog > 0 or self._busy[0][0] > since_us or len(self._busy) < 3:
+        if backlog > _LITTLE_S * seen.capacity or self._busy[0][0] > since_us or len(self._busy) < 3:
             return 0.0
         share = min(share for _, share, _ in self._busy)
         busy = sum(busy for _, _, busy in self._busy) / len(self._busy)
-        if busy > _FULL * self._headroom:
+        if busy > _KEEPS_UP:
             return 0.0
+        if backlog > 0:
+            return share * (1 - backlog / (HORIZON_S * seen.capacity))
+        full = _FULL if self._busy[0][0] > known_us else _FULL_IF_KNOWN
+        if busy > full * self._headroom:
+            return share
         return share * self._headroom / busy if busy > 0 else 1.0
 
     def _paced(self, now_us: int, passed_s: float, allowed: float) -> float:
@@ -172,7 +190,9 @@ class Controller:
         self._allowed.append((now_us, allowed))
         while now_us - self._allowed[0][0] > _SETTLED_S * 1e6:
             self._allowed.popleft()
-        if allowed < self._share * (1 - _LOWER_BY):
+        is_ending = self._share >= _NEARLY_ALL and not self.directions.empty
+        lower_by = _LOWER_ALL_BY if is_ending else _LOWER_BY
+        if allowed < self._share * (1 - lower_by):
             self._lowered_us = now_us
             return allowed
         settled = min(share for _, share in self._allowed)

@@ -163,7 +163,8 @@ class Smooth:
         passed_s = max(0.0, (now_us - self._at_us) / 1e6)
         self._at_us = now_us
         weight = min(1.0, passed_s / _MEMORY_S)
-        self._spread += weight * (abs(newest - self._mean) - self._spread)
+        # From the recent mean, not from the long one: what has moved away from that for good is no noise.
+        self._spread += weight * (abs(newest - recent) - self._spread)
         noise = min(max(_SAME * self._mean, self._spread), _NOISIEST * self._mean)
         if abs(recent - self._mean) > noise:
             self._mean = recent

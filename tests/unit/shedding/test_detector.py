@@ -194,6 +194,17 @@ def test_a_smooth_mean_ignores_noise_and_follows_a_change() -> None:
     assert smooth.next(20 * 200_000, 2.0, 2.5) == 2.0
 
 
+def test_a_smooth_mean_does_not_take_its_own_delay_for_noise() -> None:
+    """What falls little by little is followed, and does not count as ever wider noise around what was."""
+    smooth = Smooth()
+    for i in range(20):
+        smooth.next(i * 100_000, 2.5, 2.5)
+    for i in range(20, 60):
+        value = max(1.2, 2.5 - 0.05 * (i - 20))
+        found = smooth.next(i * 100_000, value, value)
+    assert found == pytest.approx(1.2, rel=0.1)
+
+
 def test_rates_of_unknown_streams_are_ignored() -> None:
     meter = Meter(TYPED)
     rates: Mapping[str, float] = {"s": 100.0, "other": 1e9}
