@@ -93,12 +93,15 @@ class Server:
         noise: float = 0.0,
         seed: int = 7,
         at_entry: bool = False,
+        by_calls: float = 0.0,
     ) -> None:
+        """``by_calls`` is the share of its free time that it spends on calls: with few tuples trains are short."""
         self._world = world
         self.shedder = Shedder(world.typed, mode=mode)
         self._every = round(every_s / STEP_S)
         self._noise = noise
         self._at_entry = at_entry
+        self._by_calls = by_calls
         self._random = np.random.default_rng(seed)
         self._queues = dict.fromkeys(world.rates, 0.0)
         self._told = {
@@ -168,12 +171,14 @@ class Server:
         for name, n in self._queues.items():
             for reader in typed.consumers(name):
                 waiting[reader] = n * self._reader_work[reader]
+        seems_busy = busy + self._by_calls * (1 - busy)
+        dearer = seems_busy / busy if busy > 0 else 1.0
         seen = Observation(
             round((self._step + 1) * STEP_S * 1e6),
             offered_per_s,
-            self._told,
+            {name: replace(told, cost_s=told.cost_s * dearer) for name, told in self._told.items()},
             world.capacity,
-            busy,
+            seems_busy,
             waiting,
             {name: Latency(late_s, late_s) for name in typed.outputs},
         )

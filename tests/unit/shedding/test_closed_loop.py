@@ -125,6 +125,17 @@ def test_all_is_delivered_again_soon_after_a_burst(
     assert set(trace.delivered[-1].values()) == {1.0}
 
 
+@pytest.mark.parametrize("by_calls", [0.3, 0.5, 0.6])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_dear_calls_do_not_keep_drops_in_force(world: World, by_calls: float, noise: float) -> None:
+    """While little comes, a tuple seems to cost a multiple of what it costs when much does."""
+    server = Server(world, every_s=0.1, by_calls=by_calls, noise=noise)
+    trace = server.run(20, lambda t: 3.0 if 5 <= t < 8 else 0.5)
+    shed = [t for t, share in zip(trace.times_s, trace.kept, strict=True) if share < 1]
+    assert shed
+    assert shed[-1] < 8 + 5
+
+
 @pytest.mark.parametrize("every_s", [0.1, 0.24])
 def test_a_burst_that_is_digested_is_no_overload(world: World, every_s: float) -> None:
     trace = Server(world, every_s=every_s).run(15, lambda t: 3.0 if 10 <= t < 10.3 else 0.5)
