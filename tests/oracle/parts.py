@@ -22,7 +22,16 @@ def in_parts(parts: int, most_readers: int = 4) -> Iterator[None]:
             states = workplace._state or folder
             blocks = BlockStore(None, folder, 0)
             runner = InlineRunner(parts)
-            return StepProcessor(typed, runner, blocks, states, statics=statics, parts=parts, most_readers=most_readers)
+            return StepProcessor(
+                typed,
+                runner,
+                blocks,
+                states,
+                statics=statics,
+                parts=parts,
+                most_readers=most_readers,
+                apart=workplace._live,
+            )
 
         with patch.object(Workplace, "_spark", steps):
             yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from aurora import RunResult
 from aurora.clock import ManualClock
 from aurora.connectors.frames import FrameSink, FrameSource
 from aurora.engine.delivery import Delivery
-from aurora.engine.flow import Parts
+from aurora.engine.flow import Flow, FlowMaker, Parts
 from aurora.engine.in_memory import run
 from aurora.engine.intake import Position, by_column
 from aurora.engine.live_statistics import LiveStatistics
@@ -26,9 +26,9 @@ from aurora.engine.statistics import InputStatistics, OutputStatistics, RunStati
 from aurora.model.check import typecheck
 from aurora.model.network import Network
 from aurora.model.train import ARRIVAL, Progress, Train
-from aurora.model.typed import Producer
+from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.local import LocalProcessor
-from aurora.processors.plan import BoxCost, FileRows
+from aurora.processors.plan import BoxCost, FileRows, Processor
 from aurora.processors.sieve import NO_DROPS, Drops
 from aurora.scheduler.settings import POLICIES, SchedulerSettings
 from aurora.scheduler.trains import FixedTrain
@@ -63,14 +63,31 @@ def scheduled(
     at_end: AtEnd,
     drops: Sequence[Drops] = (NO_DROPS,),
 ) -> RunResult:
-    """Enters train after train, and lets so many superboxes run after each. ``drops`` take turns."""
     settings, workers, memory, train = schedule
+    with tempfile.TemporaryDirectory() as folder:
+
+        def make(parts: Parts) -> Flow:
+            room = Room(memory, 2**30, "block", list(parts.typed.network.streams), Path(folder))
+            return Scheduled(parts, room.storage(parts.typed), settings, workers=workers)
+
+        return entered(example, LocalProcessor, make, train, steps, at_end, drops)
+
+
+def entered(
+    example: Example,
+    processor: Callable[[TypedNetwork], Processor],
+    make: FlowMaker,
+    train: int,
+    steps: list[int],
+    at_end: AtEnd,
+    drops: Sequence[Drops] = (NO_DROPS,),
+) -> RunResult:
+    """Enters train after train, and lets so many superboxes run after each. ``drops`` take turns."""
     network = Network.from_document(dict(example.document))
     typed = typecheck(network)
     schemas = {name: typed.arcs[name].schema for name in network.streams}
     sources: dict[str, Any] = {name: FrameSource(example.inputs.get(name, []), schemas[name]) for name in schemas}
     sinks = {name: FrameSink(typed.arcs[producer].schema) for name, producer in typed.outputs.items()}
-    processor = LocalProcessor(typed)
     statistics = RunStatistics(
         processor="local",
         train=train,
@@ -82,25 +99,22 @@ def scheduled(
     measured = LiveStatistics(typed, statistics, wall.now_us())
     delivery = Delivery(sinks, wall, [statistics, measured], column_clock=True)
     progress = Progress.standing(-1, 0)
-    with tempfile.TemporaryDirectory() as folder:
-        room = Room(memory, 2**30, "block", list(schemas), Path(folder))
-        parts = Parts(typed, processor, delivery, statistics, measured, wall, -1, 0)
-        flow = Scheduled(parts, room.storage(typed), settings, workers=workers)
-        bare = [name for name in schemas if steps[0] % 2 and not typed.asked_for_hidden(name)]
-        try:
-            for number, epoch in enumerate(by_column(sources, schemas, CLOCK, FixedTrain(train), (), Position())):
-                progress = epoch.progress
-                flow.drop(drops[number % len(drops)])
-                may = flow.bare(bare)
-                trains = {name: _bare(some) if name in may else some for name, some in epoch.trains.items()}
-                flow.put({Producer(name): some for name, some in trains.items()}, progress)
-                for _ in range(steps[number % len(steps)]):
-                    flow.step()
-            flow.drain()
-            if at_end == "flush":
-                flow.pass_time(Progress.standing(progress.seq, progress.clock, end=True))
-        finally:
-            flow.close()
+    flow = make(Parts(typed, processor(typed), delivery, statistics, measured, wall, -1, 0))
+    bare = [name for name in schemas if steps[0] % 2 and not typed.asked_for_hidden(name)]
+    try:
+        for number, epoch in enumerate(by_column(sources, schemas, CLOCK, FixedTrain(train), (), Position())):
+            progress = epoch.progress
+            flow.drop(drops[number % len(drops)])
+            may = flow.bare(bare)
+            trains = {name: _bare(some) if name in may else some for name, some in epoch.trains.items()}
+            flow.put({Producer(name): some for name, some in trains.items()}, progress)
+            for _ in range(steps[number % len(steps)]):
+                flow.step()
+        flow.drain()
+        if at_end == "flush":
+            flow.pass_time(Progress.standing(progress.seq, progress.clock, end=True))
+    finally:
+        flow.close()
     return RunResult({name: sink.frame for name, sink in sinks.items()}, statistics)
 
 

@@ -134,7 +134,7 @@ class Engine(Debugged):
         super().__init__(self._wall)
         self._statics = self._static_tables(statics or {})
         self._state = None if state is None else str(state)
-        self._workplace = Workplace(processor, master=master, state=self._state, ui=ui, say=say or _tell)
+        self._workplace = Workplace(processor, master=master, state=self._state, live=True, ui=ui, say=say or _tell)
         self._room = Room(memory, disk, when_full, list(network.streams))
         self._flow = make_flow(processor, scheduler, workers, self._room, train)
         self._shedding = (shedding, headroom)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from aurora.clock import Clock
 from aurora.engine.delivery import Delivery
-from aurora.engine.live_statistics import LiveStatistics
+from aurora.engine.live_statistics import LiveStatistics, Queued
 from aurora.engine.metrics import Statistics
 from aurora.engine.pace import Pace
 from aurora.engine.samples import Sample
@@ -18,8 +18,8 @@ from aurora.engine.statistics import RunStatistics
 from aurora.model.train import Progress, Train
 from aurora.model.typed import Consumer, Producer, TypedNetwork
 from aurora.processors.plan import BoxCost, Execution, FileRows, Processor, Result
-from aurora.processors.sieve import NO_DROPS, Drops, Shed
-from aurora.scheduler.standing import Standing
+from aurora.processors.sieve import NO_DROPS, Drops, Shed, Sieve
+from aurora.scheduler.standing import Standing, Thinned
 
 FIFO = "fifo"
 """The name of the flow that runs all boxes on every train as it comes."""
@@ -60,12 +60,13 @@ class Recorder(Protocol):
 class Flow(Protocol):
     """Takes what has entered and sees to it that boxes run on it.
 
-    With ``queues`` tuples wait between boxes. Without, they are run as they are put. A flow that has ``stopped`` runs
-    no box until ``go_on``.
+    With ``queues`` tuples wait between boxes. Where they ``wait`` at all, all that has come may be put; elsewhere
+    they are run as they are. A flow that has ``stopped`` runs no box until ``go_on``.
     """
 
     processor: Processor
     queues: bool
+    waits: bool
     recorder: Recorder | None
 
     @property
@@ -144,25 +145,62 @@ def run_whole(
     recorder: Recorder | None = None,
 ) -> float:
     """Runs all boxes one after the other, and delivers what comes out; how long boxes and drops worked."""
-    taps = parts.delivery.taps
-    shown = _made_by(parts.typed, None if recorder is not None else taps) if taps or recorder is not None else ()
-    execution = Execution(parts.typed.order, trains, progress, drops.sieves, drops.rules, shown=shown)
-    (result,) = processor.run([execution])
+    execution = Execution(parts.typed.order, trains, progress, drops.sieves, drops.rules)
+    (result,) = run_together(parts, processor, [execution], recorder)
+    return work_of(result)
+
+
+def run_together(
+    parts: Parts,
+    processor: Processor,
+    plan: Sequence[Execution],
+    recorder: Recorder | None = None,
+    *,
+    streams: bool = True,
+) -> list[Result]:
+    """Runs executions, and delivers what comes out.
+
+    Without ``streams`` their tuples have been delivered and shown before.
+    """
+    taps, typed = parts.delivery.taps, parts.typed
+    if taps or recorder is not None:
+        shown = _made_by(typed, None if recorder is not None else taps)
+        plan = [replace(one, shown=[arc for arc in shown if arc.name in one.boxes]) for one in plan]
+    results = processor.run(plan)
     with parts.delivery.lock:
-        for number in range(len(parts.typed.order)):
-            note_cost(parts, number, result)
-        if drops:
-            note_shed(parts, result.shed, result.sieve_s)
-    parts.delivery.reject(result.rejected)
-    if taps:
-        parts.delivery.show({**_opened(trains, taps), **result.trains})
-    if recorder is not None:
-        _record(recorder, parts.typed, {**_opened(trains, trains), **result.trains}, result.costs)
-    for name, producer in parts.typed.outputs.items():
-        train = result.trains.get(producer)
-        if train is not None:
-            parts.delivery.deliver(name, train)
+        for number, name in enumerate(typed.order):
+            for result in results:
+                if name in result.costs:
+                    note_cost(parts, number, result)
+        for execution, result in zip(plan, results, strict=True):
+            if execution.sieves or execution.rules:
+                note_shed(parts, result.shed, result.sieve_s)
+    for execution, result in zip(plan, results, strict=True):
+        parts.delivery.reject(result.rejected)
+        if taps:
+            parts.delivery.show({**(_opened(execution.trains, taps) if streams else {}), **result.trains})
+        if recorder is not None:
+            _record(recorder, typed, execution, result)
+        for name, producer in typed.outputs.items():
+            train = result.trains.get(producer)
+            if train is not None and (streams or producer.name in execution.boxes):
+                parts.delivery.deliver(name, train)
+    return results
+
+
+def work_of(result: Result) -> float:
+    """How long boxes and drops worked."""
     return math.fsum(cost.cost_s for cost in result.costs.values()) + result.sieve_s
+
+
+def thinned_readers(typed: TypedNetwork, sieves: Sequence[Sieve]) -> list[Thinned]:
+    """The boxes that get less than there is, because something is dropped before them."""
+    numbers = {name: number for number, name in enumerate(typed.order)}
+    return [
+        Thinned(numbers[reader.box], str(sieve.place), None if sieve.where is not None else sieve.keep)
+        for sieve in sieves
+        for reader in ([sieve.place.reader] if sieve.place.reader else typed.consumers(sieve.place.arc))
+    ]
 
 
 def _made_by(typed: TypedNetwork, wanted: Collection[Producer] | None) -> list[Producer]:
@@ -175,13 +213,12 @@ def _opened(trains: Given, wanted: Collection[Producer]) -> dict[Producer, Train
     return {arc: t.open() if isinstance(t, FileRows) else t for arc, t in trains.items() if arc in wanted}
 
 
-def _record(
-    recorder: Recorder, typed: TypedNetwork, trains: Mapping[Producer, Train], costs: Mapping[str, BoxCost]
-) -> None:
-    for name in typed.order:
+def _record(recorder: Recorder, typed: TypedNetwork, execution: Execution, result: Result) -> None:
+    trains = {**_opened(execution.trains, execution.trains), **result.trains}
+    for name in execution.boxes:
         taken = {arc: trains[arc] for arc in typed.inputs[name] if arc in trains}
         ports = [Producer(name, port) for port in typed.network.boxes[name].output_ports()]
-        recorder.after(name, taken, {arc: trains[arc] for arc in ports if arc in trains}, costs[name])
+        recorder.after(name, taken, {arc: trains[arc] for arc in ports if arc in trains}, result.costs[name])
 
 
 def note_cost(parts: Parts, box: int, result: Result) -> None:
@@ -216,6 +253,7 @@ class AtOnce:
     """The whole network is one superbox, run on every train as it enters: the least work per tuple."""
 
     queues = False
+    waits = False
 
     def __init__(self, parts: Parts) -> None:
         self.processor = parts.processor
@@ -267,13 +305,17 @@ class AtOnce:
         if self._parts.measured is None:
             return None
         with self._parts.delivery.lock:
-            return self._parts.measured.read(self._parts.wall.now_us())
+            return self._parts.measured.read(self._parts.wall.now_us(), self._queues())
 
     def sample(self) -> Sample | None:
         if self._parts.measured is None:
             return None
         with self._parts.delivery.lock:
-            return self._parts.measured.sample(self._parts.wall.now_us())
+            return self._parts.measured.sample(self._parts.wall.now_us(), self._queues())
+
+    def _queues(self) -> dict[Consumer, Queued]:
+        """What waits here, before each reader before which something does."""
+        return {}
 
     def decisions(self) -> list[str]:
         return []

@@ -13,14 +13,15 @@ from aurora.engine.box_costs import BoxCosts
 
 LONG_S = 0.5
 """Steps may get as long as this before it hurts."""
-_USUAL_S = 0.03
+USUAL_STEP_S = 0.03
+"""What a step costs by itself, before any is measured."""
 
 
 class Pace:
     """``capacity`` is how many seconds of work get done in a second of long steps; 0 before the first step."""
 
     def __init__(self, now_us: int) -> None:
-        self._steps = BoxCosts(1, overhead_s=_USUAL_S, began_us=now_us)
+        self._steps = BoxCosts(1, overhead_s=USUAL_STEP_S, began_us=now_us)
         self._busy_s = 0.0
         self._began_s: float | None = None
         self.capacity = 0.0

@@ -36,6 +36,7 @@ class Room:
         self.disk = _bytes("disk", disk)
         self._folder = folder
         self._storage: StorageManager | None = None
+        self._held: Callable[[], int] = lambda: 0
         chosen = dict(when_full) if isinstance(when_full, Mapping) else dict.fromkeys(streams, when_full)
         for name, choice in chosen.items():
             if name not in streams:
@@ -64,6 +65,10 @@ class Room:
         )
         return self._storage
 
+    def watch(self, held: Callable[[], int]) -> None:
+        """``held`` tells how many bytes wait where no queue of this budget is."""
+        self._held = held
+
     def admit(self, stream: str, frame: pl.DataFrame, used: Callable[[], int], wait: Callable[[], None]) -> bool:
         """Whether a table may come in; False if it is shed. ``wait`` is called while it has to wait.
 
@@ -89,13 +94,16 @@ class Room:
         return frozenset(found)
 
     def _fits(self, size: int, used: int) -> bool:
-        held = used if self._storage is None else used + self._storage.used_memory + self._storage.used_disk
+        held = used + self._held()
+        if self._storage is not None:
+            held += self._storage.used_memory + self._storage.used_disk
         # On Spark nothing waits on disk, but in front of the boxes.
         limit = self.memory + (self.disk if self._storage is not None else 0)
         return not held or held + size <= limit
 
     def close(self) -> None:
         self._storage = None
+        self._held = lambda: 0
 
 
 def _bytes(name: str, value: str | int) -> int:

@@ -227,7 +227,8 @@ class Run:
         """
         began_s = self._turn_began_s = time.perf_counter()
         # What has come in since is left for the next turn, so that boxes get theirs.
-        wanted = len(self._queue) if self._flow.queues and self._queue is not None else 1
+        whole = self._queue is not None and self._flow.waits and (tuples is None or self._flow.queues)
+        wanted = len(self._queue) if whole and self._queue is not None else 1
         before = self._position.seq
         usual = self._size
         if tuples is not None and not self._flow.queues:

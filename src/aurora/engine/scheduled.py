@@ -16,7 +16,19 @@ from typing import Literal
 
 import numpy as np
 
-from aurora.engine.flow import AtOnce, Flow, FlowMaker, Given, Parts, Recorder, note_cost, note_shed, run_whole
+from aurora.engine.branched import Branched
+from aurora.engine.flow import (
+    AtOnce,
+    Flow,
+    FlowMaker,
+    Given,
+    Parts,
+    Recorder,
+    note_cost,
+    note_shed,
+    run_whole,
+    thinned_readers,
+)
 from aurora.engine.metrics import Statistics
 from aurora.engine.queued_boxes import Load, QueuedBoxes
 from aurora.engine.room import Room
@@ -25,11 +37,12 @@ from aurora.model.train import ORDER, Progress, Train
 from aurora.model.typed import Consumer, Producer
 from aurora.processors.plan import Execution, FileRows
 from aurora.processors.sieve import NO_DROPS, Drops, Sieving, Tally
+from aurora.scheduler.branches import branches
 from aurora.scheduler.plan import WHOLE_QUEUE, Call, Superbox, Why
 from aurora.scheduler.policies import make_policy
 from aurora.scheduler.priorities import Priorities
 from aurora.scheduler.settings import SchedulerSettings
-from aurora.scheduler.standing import Standing, Thinned
+from aurora.scheduler.standing import Standing
 from aurora.scheduler.state import Snapshot, Topology
 from aurora.scheduler.train_rules import TrainRule
 from aurora.storage.manager import StorageManager
@@ -59,6 +72,7 @@ class Scheduled:
     """Runs boxes as a policy says. ``workers`` threads do so beside whoever calls ``step``."""
 
     queues = True
+    waits = True
     pace = None
 
     def __init__(self, parts: Parts, storage: StorageManager, settings: SchedulerSettings, *, workers: int = 0) -> None:
@@ -219,11 +233,7 @@ class Scheduled:
             held = np.flatnonzero((queued > 0) & (state.ready == 0)).tolist()
             lagging = {box: str(arc) for box in held if (arc := self._boxes.lagging(box)) is not None}
             chosen, sieves = list(self._chosen), self._drops.sieves
-        thinned = [
-            Thinned(numbers[reader.box], str(sieve.place), None if sieve.where is not None else sieve.keep)
-            for sieve in sieves
-            for reader in ([sieve.place.reader] if sieve.place.reader else self._typed.consumers(sieve.place.arc))
-        ]
+        thinned = thinned_readers(self._typed, sieves)
         said = {call.box: entry.why for entry in chosen for call in entry.calls}
         return Standing(self._policy.name, self._topology, state, queued, called_us, lagging, said, thinned)
 
@@ -505,7 +515,8 @@ class Scheduled:
 def make_flow(
     processor: str, scheduler: str | SchedulerSettings | None, workers: int, room: Room, train: int | None = None
 ) -> FlowMaker:
-    """The flow that suits a processor. Where a step costs as much as on Spark, all boxes are one superbox.
+    """The flow that suits a processor. Where a step costs as much as on Spark, whole branches of the network are
+    superboxes; if there is only one, nothing is left to choose.
 
     ``train`` is the most tuples that a call may take, where the settings do not say.
     """
@@ -516,5 +527,13 @@ def make_flow(
     if train is not None and settings.train is None and settings.policy != "tuple_at_a_time":
         settings = replace(settings, train=TrainRule(tuples=train))
     if processor != "local":
-        return AtOnce
+        return partial(_in_steps, settings=settings, room=room)
     return lambda parts: Scheduled(parts, room.storage(parts.typed), settings, workers=workers - 1)
+
+
+def _in_steps(parts: Parts, settings: SchedulerSettings, room: Room) -> Flow:
+    if len(branches(parts.typed)) < 2:
+        return AtOnce(parts)
+    flow = Branched(parts, settings)
+    room.watch(lambda: flow.bytes)
+    return flow

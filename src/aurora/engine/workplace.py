@@ -36,7 +36,7 @@ class Workplace:
     """Opens what a processor needs. ``state`` is the address of the folder for recovery, if there is to be any.
 
     Spark is started when the first processor is asked for, unless it runs for another network of this process already;
-    ``say`` gets a line for every stage of it.
+    ``say`` gets a line for every stage of it. What runs ``live`` may run branch by branch.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Workplace:
         master: str = DEFAULT_MASTER,
         state: str | None = None,
         memory: int | None = None,
+        live: bool = False,
         ui: bool = False,
         say: Callable[[str], None] | None = None,
     ) -> None:
@@ -54,6 +55,7 @@ class Workplace:
         # Workers may run in other folders.
         self._state = state if state is None or "://" in state else os.path.abspath(state)
         self._memory = memory
+        self._live = live
         self._ui = ui
         self._say = say or (lambda line: None)
         self._tiers: Tiers | None = None
@@ -113,6 +115,7 @@ class Workplace:
             statics=statics,
             parts=parts,
             durable=self._state is not None,
+            apart=self._live,
         )
 
     def _start(self) -> Any:

@@ -7,11 +7,12 @@ A box that runs in the driver is a segment of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from aurora.model.typed import Producer, TypedNetwork
+from aurora.scheduler.branches import branches
 
 Spread = Literal["slices", "keys", "one"]
 """Over slices of a stream, over parts by key, or not at all."""
@@ -33,7 +34,8 @@ class Segment:
 
     ``reads`` are the arcs that come from elsewhere; where the segment is spread by keys, with the split that it reads.
     ``writes`` are the arcs that others want as they are, ``splits`` those that they want split.
-    Segments of one ``level`` do not wait for each other. One that is ``in_driver`` never goes to a worker.
+    Segments of one ``level`` do not wait for each other. One that is ``in_driver`` never goes to a worker. Where
+    branches of the network are cut apart, ``branch`` is the number of the one that it is of; -1 if it has no boxes.
     """
 
     name: str
@@ -44,11 +46,22 @@ class Segment:
     writes: tuple[Producer, ...] = ()
     splits: Mapping[Producer, tuple[Split, ...]] = field(default_factory=dict)
     in_driver: bool = False
+    branch: int = 0
 
 
-def segments(typed: TypedNetwork, parts: int) -> tuple[Segment, ...]:
-    """The segments of a network for so many parts, by level. With one part everything runs in one place."""
-    return _Cutting(typed, parts).segments()
+def segments(typed: TypedNetwork, parts: int, *, apart: bool = False) -> tuple[Segment, ...]:
+    """The segments of a network for so many parts, by level. With one part everything runs in one place.
+
+    With ``apart`` no segment is shared by branches, so that each branch can be run without the others.
+    """
+    if not apart:
+        return _Cutting(typed, parts, typed.order, typed.outputs.values()).segments()
+    streams = [arc for arc in typed.outputs.values() if arc.name in typed.network.streams]
+    found = list(_Cutting(typed, parts, (), streams, branch=-1).segments())
+    for number, boxes in enumerate(branches(typed)):
+        made = [arc for arc in typed.outputs.values() if arc.name in boxes]
+        found += _Cutting(typed, parts, boxes, made, branch=number).segments()
+    return tuple(sorted(found, key=lambda segment: segment.level))
 
 
 class _Draft:
@@ -66,20 +79,33 @@ class _Draft:
 
 
 class _Cutting:
-    def __init__(self, typed: TypedNetwork, parts: int) -> None:
+    """Cuts boxes, in topological order, that read from each other and from streams alone; ``wanted`` are outputs."""
+
+    def __init__(
+        self,
+        typed: TypedNetwork,
+        parts: int,
+        boxes: Collection[str],
+        wanted: Collection[Producer],
+        *,
+        branch: int = 0,
+    ) -> None:
         self._typed = typed
         self._parts = parts
+        self._boxes = boxes
+        self._wanted = wanted
+        self._branch = branch
         self._drafts: list[_Draft] = []
         self._home: dict[str, _Draft] = {}
         self._passed: dict[Producer, _Draft] = {}
         self._keyed: dict[tuple[tuple[Producer, Keys], ...], _Draft] = {}
 
     def segments(self) -> tuple[Segment, ...]:
-        for box in self._typed.order:
+        for box in self._boxes:
             self._place(box)
-        for producer in self._typed.outputs.values():
+        for producer in self._wanted:
             self._maker(producer).writes[producer] = None
-        for box in self._typed.order:
+        for box in self._boxes:
             self._note_reads(box)
         made = [self._segment(draft) for draft in self._drafts]
         return tuple(sorted(made, key=lambda segment: segment.level))
@@ -216,6 +242,7 @@ class _Cutting:
             tuple(draft.writes),
             splits,
             draft.in_driver,
+            self._branch,
         )
 
     def _split_read(self, draft: _Draft, producer: Producer) -> Split | None:

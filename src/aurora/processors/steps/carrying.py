@@ -20,12 +20,15 @@ from aurora.scheduler.segments import segments
 class Carrying:
     """A network, ``lean`` as it is where nobody looks, with the ``segments`` that it then has for so many parts."""
 
-    def __init__(self, full: TypedNetwork, parts: int, statics: Mapping[str, pl.DataFrame]) -> None:
+    def __init__(
+        self, full: TypedNetwork, parts: int, statics: Mapping[str, pl.DataFrame], *, apart: bool = False
+    ) -> None:
         self._full = full
         self._parts = parts
+        self._apart = apart
         self._statics = statics
         self.lean = pruned(full)
-        self.segments = segments(self.lean, parts)
+        self.segments = segments(self.lean, parts, apart=apart)
 
     def for_arcs(self, arcs: Collection[Producer]) -> TypedNetwork:
         """The network in which these arcs have all their columns, as far as that changes no state."""
@@ -41,7 +44,7 @@ class Carrying:
         return found
 
     def _has_the_same_state(self, typed: TypedNetwork) -> bool:
-        cut = segments(typed, self._parts)
+        cut = segments(typed, self._parts, apart=self._apart)
         if cut != self.segments:
             return False
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, Protocol
 
@@ -86,6 +86,7 @@ class StepProcessor:
     Up to ``most_readers`` parts read whole streams themselves.
 
     Tuples go through ``blocks``; ``states`` is the address of the folder where state is stored after every step.
+    With ``apart`` an execution may have the boxes of some branches of the network only.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class StepProcessor:
         parts: int | None = None,
         most_readers: int = MOST_READERS,
         durable: bool = False,
+        apart: bool = False,
         prepare: bool = True,
     ) -> None:
         self.kind = runner.kind
@@ -109,7 +111,7 @@ class StepProcessor:
         self._durable = durable
         self._secured: set[str] = set()
         parts = runner.slots if parts is None else parts
-        self._carrying = Carrying(typed, parts, statics or {})
+        self._carrying = Carrying(typed, parts, statics or {}, apart=apart)
         typed = self._carrying.lean
         timed = frozenset(name for name in typed.order if typed.network.boxes[name].keeps_time())
         self._layout = _Layout(typed, self._carrying.segments, parts, parts <= most_readers, timed, blocks)
@@ -123,6 +125,7 @@ class StepProcessor:
             dict(registry.AGGREGATES),
             dict(python.REGISTERED),
             {name: registered.output for name, registered in spark.REGISTERED.items()},
+            apart,
         )
         if prepare:
             runner.prepare(self._program)
@@ -136,7 +139,12 @@ class StepProcessor:
         self._predicted: dict[tuple[int, int], float] = {}
 
     def run(self, plan: Sequence[Execution]) -> list[Result]:
-        return [self._execute(execution) for execution in plan]
+        """Executions of branches that have nothing to do with each other share steps."""
+        self._carry()
+        boxes = [box for execution in plan for box in execution.boxes]
+        if len(boxes) == len(set(boxes)):
+            return self._together(plan)
+        return [result for execution in plan for result in self._together([execution])]
 
     def carried_columns(self, arc: Producer) -> Schema:
         """The columns that an arc has here from now on; nothing may run meanwhile."""
@@ -155,39 +163,63 @@ class StepProcessor:
             self._runner.prepare(self._program)
             self._own = Worker(self._program)
 
-    def _execute(self, execution: Execution) -> Result:
-        self._carry()
+    def _together(self, plan: Sequence[Execution]) -> list[Result]:
+        """Runs level after level of all executions, whose boxes are of different branches."""
+        begun = [self._begun(execution) for execution in plan]
+        home = {number: one for one in begun for number in one.segments}
+        try:
+            for level, found in groupby(enumerate(self._layout.segments), key=lambda entry: entry[1].level):
+                tasks: list[Task] = []
+                outcomes: list[Outcome] = []
+                for number, segment in found:
+                    if number in home:
+                        some, own = home[number].step.tasks(number, segment)
+                        tasks += some
+                        outcomes += [self._own.run(task) for task in own]
+                if tasks:
+                    label = f"step {self._step}, level {level}: " + ", ".join(self._names(tasks))
+                    bundles = packed(tasks, self._runner.slots, lambda t: self._predicted.get((t.segment, t.part), 0.0))
+                    outcomes += self._runner.run(bundles, label)
+                # Slices stand in the order of the stream, whichever was done first.
+                for outcome in sorted(outcomes, key=lambda outcome: (outcome.segment, outcome.part)):
+                    home[outcome.segment].step.note(outcome)
+                for outcome in outcomes:
+                    self._take(outcome, home[outcome.segment])
+            return [self._ended(one) for one in begun]
+        finally:
+            for one in begun:
+                self._layout.blocks.release(one.step.blocks)
+
+    def _begun(self, execution: Execution) -> _Begun:
         self._step += 1
         tally = Tally()
         self._sieving = self._sieving.renewed(execution.sieves)
         if execution.sieves:
             execution = replace(execution, trains=self._sifted(execution, tally))
-        costs = {box: BoxCost() for box in execution.boxes}
-        rejected: list[RejectedTuple] = []
         step = _Step(self._layout, self._step, self._latest, self._rows, execution, self._sieving)
-        try:
-            for level, found in groupby(enumerate(self._layout.segments), key=lambda entry: entry[1].level):
-                tasks, own = step.tasks(list(found))
-                outcomes = [self._own.run(task) for task in own]
-                if tasks:
-                    label = f"step {self._step}, level {level}: " + ", ".join(self._names(tasks))
-                    bundles = packed(tasks, self._runner.slots, lambda t: self._predicted.get((t.segment, t.part), 0.0))
-                    outcomes += self._runner.run(bundles, label)
-                self._take(outcomes, step, costs, rejected)
-                for outcome in outcomes:
-                    tally.add(outcome.shed, outcome.sieve_s)
-            wanted = {*self._layout.typed.outputs.values(), *execution.shown}
-            trains = {producer: train for producer in wanted if (train := step.train(producer))}
-        finally:
-            self._layout.blocks.release(step.blocks)
-        return Result(trains, costs, sorted(rejected, key=lambda tuple: tuple.number), tally, tally.seconds)
+        costs = {box: BoxCost() for box in execution.boxes}
+        return _Begun(execution, step, self._layout.segments_of(execution.boxes), costs, tally)
+
+    def _ended(self, one: _Begun) -> Result:
+        wanted = {*self._layout.typed.outputs.values(), *one.execution.shown}
+        trains = {arc: train for arc in wanted if (train := one.step.train(arc))}
+        rejected = sorted(one.rejected, key=lambda tuple: tuple.number)
+        return Result(trains, one.costs, rejected, one.tally, one.tally.seconds)
 
     def _sifted(self, execution: Execution, tally: Tally) -> dict[Producer, Train | FileRows]:
-        """The trains of streams behind the sieves on their arcs: what is dropped here no worker is bothered with."""
+        """The trains of streams behind the sieves on their arcs: what is dropped here no worker is bothered with.
+
+        What several branches lose is counted with the first reader.
+        """
         trains: dict[Producer, Train | FileRows] = {}
         for arc, train in execution.trains.items():
             if self._sieving.has(arc) and not execution.sifted:
-                left = self._sieving.on(arc, train.open() if isinstance(train, FileRows) else train, tally)
+                readers = self._layout.typed.consumers(arc)
+                counts = not readers or readers[0].box in execution.boxes
+                counted = tally if counts else Tally()
+                left = self._sieving.on(arc, train.open() if isinstance(train, FileRows) else train, counted)
+                if not counts:
+                    tally.seconds += counted.seconds
                 if len(left):
                     trains[arc] = left
             else:
@@ -197,26 +229,20 @@ class StepProcessor:
     def _names(self, tasks: Iterable[Task]) -> list[str]:
         return list(dict.fromkeys(self._layout.segments[task.segment].name for task in tasks))
 
-    def _take(
-        self, outcomes: Sequence[Outcome], step: _Step, costs: dict[str, BoxCost], rejected: list[RejectedTuple]
-    ) -> None:
-        # Slices stand in the order of the stream, whichever was done first.
-        outcomes = sorted(outcomes, key=lambda outcome: (outcome.segment, outcome.part))
-        for outcome in outcomes:
-            step.note(outcome)
-        for outcome in outcomes:
-            if outcome.failure is not None:
-                kind = getattr(aurora.errors, outcome.failure.kind, AuroraError)
-                if outcome.failure.kind not in vars(aurora.errors):
-                    where = self._layout.segments[outcome.segment].name
-                    raise AuroraError(f"in {where}: {outcome.failure.message}\n{outcome.failure.trace}")
-                raise kind(outcome.failure.message)
-            rejected += outcome.rejected
-            for box, cost in outcome.costs.items():
-                costs[box].add(cost)
-            if outcome.state is not None:
-                self._latest[outcome.segment, outcome.part] = outcome.state
-            self._predicted[outcome.segment, outcome.part] = outcome.seconds
+    def _take(self, outcome: Outcome, one: _Begun) -> None:
+        if outcome.failure is not None:
+            kind = getattr(aurora.errors, outcome.failure.kind, AuroraError)
+            if outcome.failure.kind not in vars(aurora.errors):
+                where = self._layout.segments[outcome.segment].name
+                raise AuroraError(f"in {where}: {outcome.failure.message}\n{outcome.failure.trace}")
+            raise kind(outcome.failure.message)
+        one.rejected += outcome.rejected
+        one.tally.add(outcome.shed, outcome.sieve_s)
+        for box, cost in outcome.costs.items():
+            one.costs[box].add(cost)
+        if outcome.state is not None:
+            self._latest[outcome.segment, outcome.part] = outcome.state
+        self._predicted[outcome.segment, outcome.part] = outcome.seconds
 
     def checkpoint(self) -> dict[str, Any]:
         if self._durable:
@@ -256,6 +282,7 @@ class StepProcessor:
             parts=layout.parts,
             most_readers=self._most_readers,
             durable=self._durable,
+            apart=self._program.apart,
             prepare=False,
         )
         lean = self._carrying.lean
@@ -302,6 +329,30 @@ class _Layout:
     timed: frozenset[str]
     blocks: BlockStore
 
+    def branch_of(self, producer: Producer) -> int:
+        """The branch whose segments put an arc together for others to see."""
+        return next(s.branch for s in self.segments if producer.name in s.boxes or producer in s.writes)
+
+    def segments_of(self, boxes: Sequence[str]) -> frozenset[int]:
+        """The numbers of the segments that run when these boxes do."""
+        numbered = list(enumerate(self.segments))
+        if len(boxes) == len(self.typed.order):
+            return frozenset(number for number, _ in numbered)
+        wanted = {segment.branch for segment in self.segments if segment.boxes and segment.boxes[0] in boxes}
+        return frozenset(number for number, segment in numbered if segment.branch in wanted)
+
+
+@dataclass
+class _Begun:
+    """An execution on its way: its segments by number, and what has come of it so far."""
+
+    execution: Execution
+    step: _Step
+    segments: frozenset[int]
+    costs: dict[str, BoxCost]
+    tally: Tally
+    rejected: list[RejectedTuple] = field(default_factory=list)
+
 
 class _Step:
     """One execution on its way: what has been written so far, and the tasks that read it.
@@ -324,12 +375,12 @@ class _Step:
         self._latest = latest
         self._rows = rows
         self._execution = execution
-        self._written: dict[Producer, list[FromBlocks]] = {}
-        self._splits: dict[tuple[Producer, tuple[str, ...]], list[SplitBlocks]] = {}
+        self._written: dict[tuple[int, Producer], list[FromBlocks]] = {}
+        self._splits: dict[tuple[int, Producer, tuple[str, ...]], list[SplitBlocks]] = {}
         self._pushed: dict[Producer, FromBlocks] = {}
         self._pulled: dict[Producer, tuple[FileRows, Block | None]] = {}
         self._firsts: dict[Producer, int] = {}
-        self._shares = {p for segment in layout.segments if self._shared(segment) for p in segment.reads}
+        self._shares = {(s.branch, p) for s in layout.segments if self._shared(s) for p in s.reads}
         self.blocks: list[Block] = []
         self._folders = layout.blocks.folders(sum(map(_size, execution.trains.values())))
         for producer, train in execution.trains.items():
@@ -370,19 +421,18 @@ class _Step:
     def note(self, outcome: Outcome) -> None:
         self.blocks += outcome.blocks()
         self._layout.blocks.note(outcome.blocks())
+        # What one branch makes of a stream is not what another makes of it.
+        branch = self._layout.segments[outcome.segment].branch
         for producer, cargo in outcome.written.items():
-            self._written.setdefault(producer, []).append(cargo)
+            self._written.setdefault((branch, producer), []).append(cargo)
         for key, made in outcome.splits.items():
-            self._splits.setdefault(key, []).append(made)
+            self._splits.setdefault((branch, *key), []).append(made)
 
-    def tasks(self, found: Sequence[tuple[int, Segment]]) -> tuple[list[Task], list[Task]]:
-        """The tasks of a level, and those that are done here: boxes of the driver, and to split what is here."""
-        tasks: list[Task] = []
-        own: list[Task] = []
-        for number, segment in found:
-            passing = not segment.boxes and all(producer in self._pushed for producer in segment.reads)
-            (own if passing or segment.in_driver else tasks).extend(self._of_segment(number, segment))
-        return tasks, own
+    def tasks(self, number: int, segment: Segment) -> tuple[list[Task], list[Task]]:
+        """The tasks of a segment, and those that are done here: boxes of the driver, and to split what is here."""
+        passing = not segment.boxes and all(producer in self._pushed for producer in segment.reads)
+        found = self._of_segment(number, segment)
+        return ([], found) if passing or segment.in_driver else (found, [])
 
     def _of_segment(self, number: int, segment: Segment) -> list[Task]:
         if segment.spread == "slices":
@@ -390,7 +440,7 @@ class _Step:
         elif segment.spread == "keys":
             loads = [self._part(segment, part) for part in range(self._layout.parts)]
         else:
-            loads = [{p: cargo for p in segment.reads if (cargo := self._whole(p)) is not None}]
+            loads = [{p: cargo for p in segment.reads if (cargo := self._whole(segment.branch, p)) is not None}]
         timed = any(box in self._layout.timed for box in segment.boxes)
         latest = self._latest
         return [
@@ -436,15 +486,15 @@ class _Step:
         cargo: dict[Producer, Cargo] = {}
         for producer, form in segment.reads.items():
             assert isinstance(form, Split)
-            if producer in self._shares:
-                source = self._whole(producer)
+            if (segment.branch, producer) in self._shares:
+                source = self._whole(segment.branch, producer)
                 if isinstance(source, FromFile | FromBlocks):
                     rows = len(self._execution.trains[producer])
                     first = self._first(producer, rows)
                     form = replace(form, progress=self._sieving.told(producer, form.progress))
                     cargo[producer] = FromShare(source, form, part, self._layout.parts, first)
                 continue
-            made = self._splits.get((producer, form.keys))
+            made = self._splits.get((segment.branch, producer, form.keys))
             if made:
                 offsets = np.cumsum([0, *(some.rows for some in made)])
                 own = tuple((some.parts[part], int(at)) for some, at in zip(made, offsets, strict=False))
@@ -459,16 +509,16 @@ class _Step:
             self._rows[producer] = self._firsts[producer] + rows
         return self._firsts[producer]
 
-    def _whole(self, producer: Producer) -> Cargo | None:
+    def _whole(self, branch: int, producer: Producer) -> Cargo | None:
         if producer in self._pulled:
             rows, numbering = self._pulled[producer]
             return _file_cut(rows, self._columns(producer), numbering, 0, len(rows))
         if producer in self._pushed:
             return self._pushed[producer]
-        return self._made(producer)
+        return self._made(branch, producer)
 
-    def _made(self, producer: Producer) -> FromBlocks | None:
-        made = self._written.get(producer)
+    def _made(self, branch: int, producer: Producer) -> FromBlocks | None:
+        made = self._written.get((branch, producer))
         if not made:
             return None
         blocks = tuple(block for cargo in made for block in cargo.blocks)
@@ -476,7 +526,7 @@ class _Step:
 
     def train(self, producer: Producer) -> Train | None:
         """What came out on an arc; the memory stays when its blocks are deleted."""
-        made = self._made(producer)
+        made = self._made(self._layout.branch_of(producer), producer)
         return None if made is None else opened(made)
 
 

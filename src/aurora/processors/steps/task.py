@@ -27,7 +27,8 @@ from aurora.storage.blocks import Block, read_block
 class Program:
     """What every worker must know: the network, the operator's code, static data, and where state is kept.
 
-    ``run`` tells the states of this run from those that an earlier one may still be writing.
+    ``run`` tells the states of this run from those that an earlier one may still be writing. ``apart`` says how the
+    network is cut into segments.
     """
 
     run: str
@@ -39,6 +40,7 @@ class Program:
     aggregates: Mapping[str, UserAggregate]
     classes: Mapping[str, Registered]
     spark_outputs: Mapping[str, Schema]
+    apart: bool = False
 
 
 @dataclass(frozen=True)

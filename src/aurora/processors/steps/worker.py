@@ -54,7 +54,7 @@ class Worker:
         self._sieving = Sieving(self._typed)
         self._run = program.run
         self._parts = program.parts
-        self._segments = segments(self._typed, program.parts)
+        self._segments = segments(self._typed, program.parts, apart=program.apart)
         self._statics = program.statics
         self._states = StateStore(open_folder(program.states), durable=False)
         self._kernels: dict[tuple[int, int], tuple[str | None, LocalProcessor]] = {}
