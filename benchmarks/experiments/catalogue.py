@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.experiments import (
+    branches_on_spark,
     figure_03,
     figure_05,
     figure_06,
@@ -29,6 +30,7 @@ _FIGURES = (
     figure_14,
     goals,
     on_spark,
+    branches_on_spark,
 )
 _FOUND = [*(module.EXPERIMENT for module in _FIGURES), shedding.LOCAL, shedding.ON_SPARK]
 EXPERIMENTS = {experiment.key: experiment for experiment in _FOUND}

@@ -83,9 +83,14 @@ def work(values: pl.Series, micros: pl.Series) -> pl.Series:
     return values
 
 
-def network() -> Network:
+def register_work() -> None:
+    """Makes ``work`` known to expressions."""
     if "work" not in FUNCTIONS:
         register_function("work", work, ["double", "int"], "double")
+
+
+def network() -> Network:
+    register_work()
     return loads(NETWORK)
 
 

@@ -13,7 +13,7 @@ from aurora import RunResult
 from aurora.engine.branched import Branched
 from aurora.engine.run import AtEnd
 from aurora.model.typed import TypedNetwork
-from aurora.processors.sieve import NO_DROPS, Drops
+from aurora.processors.sieve import NO_DROPS, Drops, Sieve
 from aurora.processors.steps.processor import InlineRunner, StepProcessor
 from aurora.scheduler.settings import POLICIES, SchedulerSettings
 from aurora.scheduler.train_rules import TrainRule
@@ -22,6 +22,7 @@ from oracle.keyed_chains import keyed_chains
 from oracle.strategies import Example, examples
 from oracle.test_random_networks import assert_same, problems
 from oracle.test_schedules import STEPS, entered, whole
+from oracle.test_sieves import expected, sieved_chains
 
 pytestmark = pytest.mark.timeout(3600)
 
@@ -57,8 +58,8 @@ def side_by_side(one: Example, other: Example) -> Example:
         "boxes": {**one.document["boxes"], **boxes},
         "outputs": {**one.document["outputs"], **outputs},
     }
-    fuzzy = {*one.fuzzy, *(f"{name}_too" for name in other.fuzzy)}
-    return Example(document, one.inputs, type(one.fuzzy)(fuzzy))
+    fuzzy = {**one.fuzzy, **{f"{name}_too": columns for name, columns in other.fuzzy.items()}}
+    return Example(document, one.inputs, fuzzy)
 
 
 def _renamed(box: dict[str, object], document: dict[str, object]) -> dict[str, object]:
@@ -100,3 +101,12 @@ def test_a_network_beside_itself(at_end: AtEnd, one: Example, spread: Spread, st
     if not problems(one):
         both = side_by_side(one, one)
         assert_same(branched(both, spread, steps, at_end), whole(both, at_end))
+
+
+@given(drawn=sieved_chains(), spread=spreads(), steps=STEPS)
+def test_the_same_tuples_are_dropped(
+    drawn: tuple[Example, tuple[Sieve, ...]], spread: Spread, steps: list[int]
+) -> None:
+    example, sieves = drawn
+    answer, _ = expected(example, sieves)
+    assert_same(branched(example, spread, steps, "flush", [Drops(sieves)]), answer)

@@ -31,10 +31,13 @@ from aurora.scheduler.priorities import Priorities
 from aurora.scheduler.settings import SchedulerSettings
 from aurora.scheduler.standing import Standing
 from aurora.scheduler.state import Snapshot, Topology
-from aurora.scheduler.train_rules import TrainRule
+from aurora.scheduler.train_rules import WHOLE
 
-_RULE = TrainRule(overhead=0.1)
-"""Trains as long as QoS allows. Steps are dear: that they take a tenth of the time must do."""
+_PATIENCE = 0.1
+"""A step takes no longer than this share of the tightest good zone of any output, as long as little waits."""
+
+_LONG = 0.5
+"""However much waits, it takes no longer than this share of it: what comes meanwhile has to wait for another step."""
 
 _LEAST_SHARE = 0.25
 """A branch that gets less than this of a step's time waits for the next one."""
@@ -80,6 +83,9 @@ class Branched(AtOnce):
         topology = topology_of_branches(typed, found)
         self._policy = make_policy(_suited(settings), topology)
         self._good_s = Priorities(topology).tightest_good_zone_s
+        self._long_s = min(max(_LONG * self._good_s, USUAL_STEP_S), LONG_S)
+        if self.pace is not None:
+            self.pace.long_s = self._long_s
         self._log = EpochLog()
         self._entered = Progress.standing(parts.position, parts.clock)
         self._upto = [parts.position] * len(found)
@@ -268,8 +274,8 @@ class Branched(AtOnce):
         """
         state = self._state
         backlog_s = float(state.ready @ state.cost_s)
-        usual_s = max(_RULE.patience * self._good_s, _OVERHEADS * float(state.overhead_s.max()))
-        return max(usual_s, min(backlog_s / 2, LONG_S, self._good_s / 3))
+        usual_s = max(_PATIENCE * self._good_s, _OVERHEADS * float(state.overhead_s.max()))
+        return max(usual_s, min(backlog_s / 2, self._long_s))
 
     def _ranked(self) -> Iterator[Superbox]:
         """Everything that could run, what should run first first."""
@@ -288,16 +294,20 @@ class Branched(AtOnce):
             state.running[:] = False
 
     def _add(self, call: Call, left_s: float, least_s: float, chosen: dict[int, int]) -> float | None:
-        """Puts a branch on the next step if it fits; how long it will take then. One is always put."""
+        """Puts a branch on the next step if it fits, with as many tuples as do; how long it will take then.
+
+        One is always put.
+        """
         number = call.box
         ready = int(self._state.ready[number])
         each_s = max(float(self._state.cost_s[number]), 1e-12)
-        wanted = tuples = min(ready, call.most)
-        if chosen and wanted * each_s > left_s:
+        tuples = min(ready, call.most)
+        if tuples * each_s > left_s:
             tuples = int(max(left_s, 0.0) / each_s)
-            if tuples * each_s < least_s:
+            if chosen and tuples * each_s < least_s:
                 return None
-        if not tuples:
+            tuples = max(tuples, 1)
+        if not ready:
             return None
         chosen[number] = self._entered.seq
         if tuples < ready:
@@ -412,7 +422,7 @@ def _branch(typed: TypedNetwork, boxes: tuple[str, ...]) -> _Branch:
 
 
 def _suited(settings: SchedulerSettings) -> SchedulerSettings:
-    """Where trains are left to the policy, and it looks at QoS, they mind what a step costs."""
-    if settings.train is None and settings.policy in ("qos", "buckets", "feedback", "spanner"):
-        return replace(settings, train=_RULE)
+    """Where trains are left to the policy, it is the time for a step that limits them."""
+    if settings.train is None and settings.policy != "tuple_at_a_time":
+        return replace(settings, train=WHOLE)
     return settings

@@ -93,7 +93,7 @@ class Debugged:
 
         ``box`` names one that is to run instead. With ``tuples`` one box runs, on about so many of the tuples that wait
         for it: those that one tuple made are not parted. If there is nothing to do, time passes. On Spark all boxes
-        run as one superbox, on what is enqueued or on so many ``tuples`` of it. The answer has the first ``rows`` of
+        run in one step, on what is enqueued or on so many ``tuples`` of it. The answer has the first ``rows`` of
         what was on each arc.
         """
         self._check_step(self._check_started(), box, tuples)

@@ -80,10 +80,11 @@ class Engine(Debugged):
 
     ``scheduler`` names the policy that chooses which boxes run, and ``workers`` how many threads run them; answers
     depend on neither. ``headroom`` is the share of the workers' time that boxes should take for long; the rest is for
-    what nobody foresaw. On Spark all boxes run as one superbox. Tuples that wait are kept in ``memory`` bytes, then in
-    ``disk`` bytes of a temporary folder; ``when_full`` says, for all inputs or for each, what happens when both are
-    full: ``enqueue`` blocks, it is rejected with an error, or its tuples are shed and counted. An engine that is
-    ``paused`` runs nothing until ``step`` or ``resume``.
+    what nobody foresaw. On Spark the policy chooses among branches of the network, boxes that hang together, since a
+    step there is too dear for single boxes; with ``fifo`` all of them run on every train. Tuples that wait are kept in
+    ``memory`` bytes, then in ``disk`` bytes of a temporary folder; ``when_full`` says, for all inputs or for each, what
+    happens when both are full: ``enqueue`` blocks, it is rejected with an error, or its tuples are shed and counted. An
+    engine that is ``paused`` runs nothing until ``step`` or ``resume``.
 
     ``shedding`` says what is dropped when more comes than can be processed, so that the answers that matter stay on
     time: ``random`` drops where the outputs' loss graphs say that it hurts least, ``semantic`` drops the values that
@@ -419,7 +420,7 @@ class Engine(Debugged):
         return self._check_started().sample()
 
     def scheduling(self) -> dict[str, Explained]:
-        """Of every box why it runs or does not, just now; empty on Spark, where all boxes run as one superbox."""
+        """Of every box why it runs or does not, just now; empty where all boxes run as one superbox."""
         standing = self._check_started().standing()
         return {} if standing is None else explain(standing, paused=self._looping.paused)
 
@@ -428,8 +429,8 @@ class Engine(Debugged):
         return self._check_started().drops
 
     def decisions(self) -> list[str]:
-        """Why the scheduler chose what ran lately, a sentence each, the latest last; on Spark it has no choice. Behind
-        them is why the load shedder dropped what it did, the latest last."""
+        """Why the scheduler chose what ran lately, a sentence each, the latest last. On Spark it chooses among
+        branches. Behind them is why the load shedder dropped what it did, the latest last."""
         return self._check_started().decisions()
 
     def typecheck(self) -> TypedNetwork:

@@ -177,14 +177,14 @@ def run_together(
                 note_shed(parts, result.shed, result.sieve_s)
     for execution, result in zip(plan, results, strict=True):
         parts.delivery.reject(result.rejected)
+        made = {arc: train for arc, train in result.trains.items() if streams or arc.name in execution.boxes}
         if taps:
-            parts.delivery.show({**(_opened(execution.trains, taps) if streams else {}), **result.trains})
+            parts.delivery.show({**(_opened(execution.trains, taps) if streams else {}), **made})
         if recorder is not None:
             _record(recorder, typed, execution, result)
         for name, producer in typed.outputs.items():
-            train = result.trains.get(producer)
-            if train is not None and (streams or producer.name in execution.boxes):
-                parts.delivery.deliver(name, train)
+            if producer in made:
+                parts.delivery.deliver(name, made[producer])
     return results
 
 
@@ -347,7 +347,9 @@ class AtOnce:
 
     def take_over(self, old: Flow, kept: Mapping[str, str]) -> None:
         assert isinstance(old, AtOnce)
-        self.pace, self._tuple_s = old.pace, old._tuple_s
+        pace, self.pace, self._tuple_s = self.pace, old.pace, old._tuple_s
+        if pace is not None and self.pace is not None:
+            self.pace.long_s = pace.long_s
 
     def close(self) -> None:
         """Nothing is open."""

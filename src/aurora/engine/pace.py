@@ -18,9 +18,13 @@ USUAL_STEP_S = 0.03
 
 
 class Pace:
-    """``capacity`` is how many seconds of work get done in a second of long steps; 0 before the first step."""
+    """``capacity`` is how many seconds of work get done in a second of long steps; 0 before the first step.
 
-    def __init__(self, now_us: int) -> None:
+    Steps are long when they take ``long_s``.
+    """
+
+    def __init__(self, now_us: int, long_s: float = LONG_S) -> None:
+        self.long_s = long_s
         self._steps = BoxCosts(1, overhead_s=USUAL_STEP_S, began_us=now_us)
         self._busy_s = 0.0
         self._began_s: float | None = None
@@ -38,8 +42,8 @@ class Pace:
         self._steps.catch_up()
         if work_s > 0:
             each_s = 1e6 * float(self._steps.cost_s[0])
-            overhead_s = min(float(self._steps.overhead_s[0]), LONG_S / 2)
-            self.capacity = (1 - overhead_s / LONG_S) / each_s if each_s > 0 else work_s / took_s
+            overhead_s = min(float(self._steps.overhead_s[0]), self.long_s / 2)
+            self.capacity = (1 - overhead_s / self.long_s) / each_s if each_s > 0 else work_s / took_s
             self._busy_s += min(took_s, work_s / self.capacity)
 
     def busy_s(self) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 
 from aurora.engine.branched import Branched
 from aurora.engine.flow import (
+    FIFO,
     AtOnce,
     Flow,
     FlowMaker,
@@ -516,10 +517,12 @@ def make_flow(
     processor: str, scheduler: str | SchedulerSettings | None, workers: int, room: Room, train: int | None = None
 ) -> FlowMaker:
     """The flow that suits a processor. Where a step costs as much as on Spark, whole branches of the network are
-    superboxes; if there is only one, nothing is left to choose.
+    superboxes; if there is only one, or with ``fifo``, all boxes run on every train.
 
     ``train`` is the most tuples that a call may take, where the settings do not say.
     """
+    if scheduler == FIFO and processor != "local":
+        return AtOnce
     if isinstance(scheduler, SchedulerSettings):
         settings = scheduler
     else:

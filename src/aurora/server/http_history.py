@@ -13,7 +13,8 @@ from aurora.storage.tiers import parse_bytes
 MOST_AT_ONCE = 100
 """Elements whose series one answer has, if none is named."""
 _ONE_SUPERBOX = (
-    "On Spark all boxes run as one superbox on every train: there is nothing to choose, and no box waits for another."
+    "On Spark all boxes run as one superbox on every train, since they hang together: there is nothing to choose, and "
+    "no box waits for another."
 )
 
 _SECONDS = Parameter("seconds", float, "So far back.", 3600.0, least=1, most=3600)
@@ -129,7 +130,7 @@ HISTORY = (
         scheduling,
         (Parameter("box", str, "Of this box only."),),
         answer="`{policy, note, boxes: {NAME: {state, why, ready, queued, utility_per_s, slack_s, expected_latency_s, "
-        "behind, last_ran_s, load, share}}}`; on Spark all boxes run as one superbox, which the note says; while the "
+        "behind, last_ran_s, load, share}}}`; where all boxes run as one superbox the note says so; while the "
         "network does not run there are none",
     ),
 )

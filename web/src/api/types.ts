@@ -271,7 +271,7 @@ export interface NetworkEvent {
   name: string;
 }
 
-/** Why a box runs or does not. What does not apply is null; on Spark all boxes are one superbox, and only that is said. */
+/** Why a box runs or does not. What does not apply is null; where all boxes are one superbox only that is said. */
 export interface BoxScheduling {
   state:
     | "running"

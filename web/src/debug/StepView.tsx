@@ -37,7 +37,7 @@ function Done({ step }: { step: StepTaken }) {
     <>
       {step.whole && (
         <p className="muted">
-          <Icon name="info" /> On Spark all boxes run as one superbox, and a step is of the whole network.
+          <Icon name="info" /> On Spark a step is of the whole network.
         </p>
       )}
       {step.entered.length > 0 && (
