@@ -180,7 +180,6 @@ EXPERIMENT = Experiment(
     "A stream feeds two outputs on Spark inside the process: alarms, which a filter makes and which are late after "
     "100 ms, and scores, which keep a core busy for 200 µs each and may take 5 s. Nothing is shed. The capacity is "
     "measured first; then tuples come by a timetable, and latencies count from when each was sent. On the wall clock.",
-    "Below half the capacity all boxes run on every train sooner than a choice among branches lets scores come out, by "
-    "some milliseconds: that is what a choice costs.",
+    "Near the capacity scores come later by QoS: that is the price, and by their graph it is none.",
     measure,
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from aurora.engine.flow import FIFO
 from aurora.engine.workplace import ProcessorName
 from aurora.shedding.observation import Mode
 from benchmarks.experiments.figure import Effort, Experiment, Finding, Measured
@@ -20,8 +21,8 @@ POLICIES: Mapping[Mode, str] = {
 }
 OURS: tuple[Mode, ...] = ("auto", "random")
 LOADS: Mapping[ProcessorName, tuple[float, ...]] = {"local": (0.5, 1.0, 2.0, 4.0), "spark": (0.5, 2.0, 4.0)}
-SCHEDULERS: Mapping[ProcessorName, str | None] = {"local": "round_robin", "spark": None}
-"""The one that knows nothing of QoS, so that it is the shedder that is judged."""
+SCHEDULERS: Mapping[ProcessorName, str | None] = {"local": "round_robin", "spark": FIFO}
+"""Those that know nothing of QoS, so that it is the shedder that is judged."""
 SETTLE_S = 2 * GRACE_S
 """What comes of a change of load is seen in the burst; here things have settled: without shedding, at twice the
 capacity, it takes so long until what comes is as late as counts at all."""
@@ -166,7 +167,7 @@ def _experiment(key: str, processor: ProcessorName, where: str) -> Experiment:
         "worth than dropping at random at the input, and far more than dropping nothing.",
         "A stream feeds five outputs: alarms, which must be complete; scores, which are dear to compute and of which "
         "a fifth is nearly as good as all; a log for audit, which loses its worth quickly; prices, of which only the "
-        "high ones matter; and means over windows. The boxes really keep a core busy. Boxes are run in turn: the QoS "
+        "high ones matter; and means over windows. The boxes really keep a core busy. Boxes are run in turn, on Spark all on every train: the QoS "
         "scheduler, left alone with an overload, would keep all other outputs on time at the cost of the scores. The "
         "capacity is measured first. "
         f"Then tuples come by a timetable: {LEAD_S:g} s at half the capacity, {SETTLE_S:g} s at the load to settle, "

@@ -51,7 +51,9 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def _produce(address: str, topic: str, messages: list[bytes]) -> None:
-    producer = confluent_kafka.Producer({"bootstrap.servers": address, "logger": LOG})
+    # Without it, what is sent once more because the topic is new may come behind what was sent later.
+    settings = {"bootstrap.servers": address, "enable.idempotence": True, "logger": LOG}
+    producer = confluent_kafka.Producer(settings)
     for message in messages:
         producer.produce(topic, message, partition=0)
     assert producer.flush(30) == 0

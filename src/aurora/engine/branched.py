@@ -110,10 +110,8 @@ class Branched(AtOnce):
 
     def put(self, trains: Given, progress: Progress) -> None:
         if any(isinstance(train, FileRows) for train in trains.values()):
-            # Their files may be gone when this is over.
-            self.drain()
-            self._caught_up(progress)
-            super().put(trains, progress)
+            # Their files may be gone when this is over, so whatever stops the flow, they run now.
+            self._pass(trains, progress)
             return
         here = {arc: train for arc, train in trains.items() if isinstance(train, Train)}
         if self._parts.delivery.taps:
@@ -152,8 +150,17 @@ class Branched(AtOnce):
             self._run(upto)
 
     def pass_time(self, progress: Progress) -> None:
-        self._caught_up(progress)
-        super().put({}, progress)
+        self._pass({}, progress)
+
+    def _pass(self, trains: Given, progress: Progress) -> None:
+        """Runs all boxes on these trains, behind what waits."""
+        if upto := self._everything():
+            self._run(upto)
+        with self._log_lock:
+            self._entered = progress
+            self._upto = [progress.seq] * len(self._upto)
+            self._log.forget(progress.seq)
+        super().put(trains, progress)
 
     def decisions(self) -> list[str]:
         return [entry.why.sentence() for entry in list(self._chosen)]
@@ -402,13 +409,6 @@ class Branched(AtOnce):
             count = sum(taken.values())
             if count and all_s > 0:
                 self._costs.note(number, count, count, took_s * work_s[number] / all_s, now_us)
-
-    def _caught_up(self, progress: Progress) -> None:
-        """All branches have taken, or are about to take, everything up to here."""
-        with self._log_lock:
-            self._entered = progress
-            self._upto = [progress.seq] * len(self._upto)
-            self._log.forget(progress.seq)
 
 
 def _branch(typed: TypedNetwork, boxes: tuple[str, ...]) -> _Branch:
