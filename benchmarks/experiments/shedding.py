@@ -167,9 +167,9 @@ def _experiment(key: str, processor: ProcessorName, where: str) -> Experiment:
         "worth than dropping at random at the input, and far more than dropping nothing.",
         "A stream feeds five outputs: alarms, which must be complete; scores, which are dear to compute and of which "
         "a fifth is nearly as good as all; a log for audit, which loses its worth quickly; prices, of which only the "
-        "high ones matter; and means over windows. The boxes really keep a core busy. Boxes are run in turn, on Spark all on every train: the QoS "
-        "scheduler, left alone with an overload, would keep all other outputs on time at the cost of the scores. The "
-        "capacity is measured first. "
+        "high ones matter; and means over windows. The boxes really keep a core busy. Boxes are run in turn, on Spark "
+        "all on every train: the QoS scheduler, left alone with an overload, would keep all other outputs on time at "
+        "the cost of the scores. The capacity is measured first. "
         f"Then tuples come by a timetable: {LEAD_S:g} s at half the capacity, {SETTLE_S:g} s at the load to settle, "
         f"and {MEASURED_S:g} s that are measured. "
         "Utility is found at the sinks from when each tuple was sent: by delay, by the share that came within "

@@ -244,6 +244,17 @@ def test_in_an_engine_on_steps() -> None:
         assert engine.scheduling()["hot"].state == "keeping_up"
 
 
+def test_first_in_first_out_has_no_choice_on_steps_and_is_no_policy_elsewhere() -> None:
+    with in_parts(2), live(scheduler="fifo") as engine:
+        engine.enqueue("s", [{"x": x} for x in range(10)])
+        assert values(engine, "report") == [2 * x for x in range(10)]
+        assert values(engine, "all") == list(range(10))
+        assert engine.scheduling() == {}
+        assert engine.decisions() == []
+    with pytest.raises(InputError, match="no scheduling policy 'fifo'"):
+        live(processor="local", scheduler="fifo")
+
+
 def test_a_step_of_a_paused_engine_runs_all_branches_on_so_many_tuples() -> None:
     with in_parts(2), live(paused=True) as engine:
         engine.enqueue("s", [{"x": x} for x in range(5)])
