@@ -31,7 +31,8 @@ outputs:
   alarms: {from: hot, qos: {latency: [[0s, 1], [100ms, 1], [500ms, 0]]}}
   scores: {from: scored, qos: {latency: [[0s, 1], [5s, 1], [10s, 0]]}}
 """
-POLICIES: Mapping[str, str] = {"qos": "by QoS", FIFO: "all boxes on every train"}
+POLICIES: Mapping[str, str] = {"qos": "by QoS", FIFO: "all at once"}
+"""The second runs all boxes on every train."""
 LOADS = (0.5, 0.8, 0.95, 1.1)
 LEAD_S, SETTLE_S, MEASURED_S, GRACE_S = 2.0, 2.0, 8.0, 4.0
 _SAMPLE, _SAMPLES, _TRIES = 1_000, 20, 3
@@ -131,14 +132,6 @@ def measure(effort: Effort) -> Measured:
     sooner = whole["alarms"].p99_s / ours["alarms"].p99_s
     mean = {policy: {load: _mean_utility(some) for load, some in by.items()} for policy, by in found.items()}
     most = max(loads)
-    late = {
-        f"{output}, {POLICIES[policy]}": [(load, 1e3 * some[output].p99_s) for load, some in by.items()]
-        for policy, by in found.items()
-        for output in ("alarms", "scores")
-    }
-    worth = {POLICIES[policy]: list(by.items()) for policy, by in mean.items()}
-    x = Axis("load, as a share of the capacity")
-    note = "alarms are urgent, scores are dear and can wait"
     return Measured(
         {
             "capacity_per_s": per_s,
@@ -147,12 +140,7 @@ def measure(effort: Effort) -> Measured:
                 for policy, by in found.items()
             },
         },
-        {
-            "spark_branches": line_chart("Branches on Spark: latency", note, x, Axis("p99 (ms)", log=True), late),
-            "spark_branches_utility": line_chart(
-                "Branches on Spark: utility", note, x, Axis("mean utility by latency"), worth
-            ),
-        },
+        pictures(found),
         (
             Finding(
                 f"At {near:g} of the capacity 99% of alarms come within {1e3 * ours['alarms'].p99_s:.0f} ms; where all "
@@ -166,6 +154,25 @@ def measure(effort: Effort) -> Measured:
             ),
         ),
     )
+
+
+def pictures(found: Mapping[str, Mapping[float, Mapping[str, Outcome]]]) -> dict[str, str]:
+    late = {
+        f"{output}, {POLICIES[policy]}": [(load, 1e3 * some[output].p99_s) for load, some in by.items()]
+        for policy, by in found.items()
+        for output in ("alarms", "scores")
+    }
+    worth = {
+        POLICIES[policy]: [(load, _mean_utility(some)) for load, some in by.items()] for policy, by in found.items()
+    }
+    x = Axis("load, as a share of the capacity")
+    note = "alarms are urgent, scores are dear and can wait"
+    return {
+        "spark_branches": line_chart("Branches on Spark: latency", note, x, Axis("p99 (ms)", log=True), late),
+        "spark_branches_utility": line_chart(
+            "Branches on Spark: utility", note, x, Axis("mean utility by latency"), worth
+        ),
+    }
 
 
 def _mean_utility(some: Mapping[str, Outcome]) -> float:
