@@ -18,9 +18,9 @@ Table: TypeAlias = pl.DataFrame | Sequence[Mapping[str, Any]] | Any
 
 def table_frame(table: Table, schema: Schema) -> pl.DataFrame:
     """The table with exactly the schema's columns and types; raises InputError where it does not fit."""
-    dtypes = schema.to_polars()
-    if isinstance(table, pl.DataFrame) and table.columns == list(dtypes) and table.dtypes == list(dtypes.values()):
+    if isinstance(table, pl.DataFrame) and schema.describes(table):
         return table
+    dtypes = schema.to_polars()
     try:
         if hasattr(table, "__arrow_c_stream__"):
             frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(pa.table(table))

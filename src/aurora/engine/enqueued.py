@@ -18,9 +18,6 @@ from aurora.model.train import Ints
 from aurora.processors.plan import Readable
 from aurora.scheduler.trains import TrainSize
 
-_FEW = 64
-"""So many numbers take less time to write than an array that only stands for them."""
-
 
 class ReadableColumns(Readable, Protocol):
     """Rows that workers read, and of which the driver reads the clock at most."""
@@ -30,12 +27,16 @@ class ReadableColumns(Readable, Protocol):
 
 @dataclass(frozen=True)
 class _Entry:
-    """Tuples of one stream with the clock at each of them. ``taken`` is called when a run is done with them."""
+    """Tuples of one stream with the clock at each of them. ``taken`` is called when a run is done with them.
+
+    ``bytes`` is what they take here.
+    """
 
     name: str
     rows: Taken
     clocks: Ints
     taken: Callable[[], None] | None = None
+    bytes: int = 0
 
     def split(self, at: int) -> tuple[_Entry, _Entry | None]:
         if at >= len(self.clocks):
@@ -46,7 +47,11 @@ class _Entry:
             tail: Taken = Rows(self.rows.file, middle, self.rows.stop)
         else:
             head, tail = self.rows[:at], self.rows[at:]
-        return _Entry(self.name, head, self.clocks[:at]), _Entry(self.name, tail, self.clocks[at:], self.taken)
+        size = self.bytes * at // len(self.clocks)
+        return (
+            _Entry(self.name, head, self.clocks[:at], bytes=size),
+            _Entry(self.name, tail, self.clocks[at:], self.taken, self.bytes - size),
+        )
 
 
 class Enqueued:
@@ -92,14 +97,15 @@ class Enqueued:
         """
         if frame.height:
             times = None if self._column is None else frame.get_column(self._column)
+            size = int(frame.estimated_size())
             with self._lock:
                 if name in self._barred or version not in (None, self.version):
                     return False
                 entries = self._aside if name in self._held else self._entries
-                entries.append(_Entry(name, frame, self._clocks(times, frame.height)))
+                entries.append(_Entry(name, frame, self._clocks(times, frame.height), bytes=size))
                 self._counts[name] += frame.height
                 self._totals[name] += frame.height
-                self.bytes += int(frame.estimated_size())
+                self.bytes += size
         return True
 
     def put_rows(self, name: str, file: ReadableColumns, rows: int, taken: Callable[[], None]) -> None:
@@ -113,10 +119,7 @@ class Enqueued:
     def _clocks(self, times: pl.Series | None, count: int) -> Ints:
         if times is None:
             self._clock = max(self._clock, self._wall.now_us())
-            if count <= _FEW:
-                return np.full(count, self._clock, np.int64)
-            # The same number so often, without the room for it.
-            return np.broadcast_to(np.int64(self._clock), count)
+            return np.full(count, self._clock, np.int64)
         clocks: Ints = np.maximum(np.maximum.accumulate(microseconds(times)), self._clock)
         self._clock = int(clocks[-1])
         return clocks
@@ -238,7 +241,7 @@ class Enqueued:
                 found.append(head)
                 most -= len(head.clocks)
                 self._counts[head.name] -= len(head.clocks)
-                self.bytes -= 0 if isinstance(head.rows, Rows) else int(head.rows.estimated_size())
+                self.bytes -= head.bytes
                 if apart:
                     break
             if found:

@@ -20,10 +20,11 @@ class Schema(Mapping[str, Type]):
     Schema(ticker: string, price: double)
     """
 
-    __slots__ = ("_columns",)
+    __slots__ = ("_columns", "_polars")
 
     def __init__(self, columns: Mapping[str, Type]) -> None:
         self._columns = dict(columns)
+        self._polars = {name: kind.to_polars() for name, kind in self._columns.items()}
 
     @classmethod
     def of(cls, /, **columns: str) -> Schema:
@@ -48,7 +49,11 @@ class Schema(Mapping[str, Type]):
         return f"Schema({', '.join(f'{name}: {kind}' for name, kind in self.items())})"
 
     def to_polars(self) -> dict[str, pl.DataType]:
-        return {name: kind.to_polars() for name, kind in self.items()}
+        return self._polars.copy()
+
+    def describes(self, frame: pl.DataFrame) -> bool:
+        """Whether a frame has exactly these columns."""
+        return frame.columns == list(self._polars) and frame.dtypes == list(self._polars.values())
 
 
 @dataclass(frozen=True)

@@ -26,22 +26,45 @@ class Waiting:
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
-        self.frames: deque[pl.DataFrame] = deque()
+        self._frames: deque[tuple[pl.DataFrame, int]] = deque()
         self.bytes = 0
         self.dropped = 0
 
-    def put(self, frame: pl.DataFrame) -> None:
-        self.frames.append(frame)
-        self.bytes += int(frame.estimated_size())
+    def __len__(self) -> int:
+        """How many frames wait."""
+        return len(self._frames)
+
+    @property
+    def tuples(self) -> int:
+        return sum(frame.height for frame, _ in self._frames)
+
+    def put(self, frame: pl.DataFrame, size: int) -> None:
+        """``size`` is what it takes, in bytes: to find out is not free where there is text."""
+        self._frames.append((frame, size))
+        self.bytes += size
 
     def make_room(self) -> None:
-        while self.bytes > self.limit_bytes and len(self.frames) > 1:
+        while self.bytes > self.limit_bytes and len(self._frames) > 1:
             self.dropped += self.take().height
 
-    def take(self) -> pl.DataFrame:
-        frame = self.frames.popleft()
-        self.bytes -= int(frame.estimated_size())
+    def take(self, most: int | None = None) -> pl.DataFrame:
+        """The first frame, or so many tuples of it."""
+        frame, size = self._frames.popleft()
+        self.bytes -= size
+        if most is not None and frame.height > most:
+            rest = frame[most:]
+            left = size * rest.height // frame.height
+            self._frames.appendleft((rest, left))
+            self.bytes += left
+            return frame[:most]
         return frame
+
+    def hand_over(self, other: Waiting) -> None:
+        """All that waits here waits there from now on."""
+        while self._frames:
+            frame, size = self._frames.popleft()
+            other.put(frame, size)
+        self.bytes = 0
 
     @property
     def full(self) -> bool:
@@ -85,9 +108,9 @@ class Subscription:
         """The next frame; None if none came in that time, or if it has ended. Without a limit it waits for either."""
         with self._fanout.changed:
             self.took_s = time.monotonic()
-            if not self._waiting.frames and timeout_s != 0:
-                self._fanout.changed.wait_for(lambda: self._waiting.frames or self.ended, timeout_s)
-            if not self._waiting.frames:
+            if not self._waiting and timeout_s != 0:
+                self._fanout.changed.wait_for(lambda: self._waiting or self.ended, timeout_s)
+            if not self._waiting:
                 return None
             was_full = self._waiting.full
             frame = self._waiting.take()
@@ -108,7 +131,7 @@ class Subscription:
         """``call`` is called, in any thread, when there is a frame to take or it has ended; it must not take long."""
         with self._fanout.changed:
             self._news = call
-            there = bool(self._waiting.frames) or self.ended
+            there = bool(self._waiting) or self.ended
         if there:
             call()
 
@@ -117,12 +140,12 @@ class Subscription:
 
     # For the fanout, which has the lock
 
-    def put(self, frame: pl.DataFrame) -> None:
-        self._waiting.put(frame)
+    def put(self, frame: pl.DataFrame, size: int) -> None:
+        self._waiting.put(frame, size)
         if self._waiting.full:
             if self.when_behind == "drop":
                 self._waiting.make_room()
-            elif self.when_behind == "disconnect" and len(self._waiting.frames) > 1:
+            elif self.when_behind == "disconnect" and len(self._waiting) > 1:
                 self.end(
                     f"the reader fell more than {self._waiting.limit_bytes:,} bytes behind; read faster, or ask for "
                     "the oldest tuples to be dropped"
@@ -175,12 +198,13 @@ class Fanout:
             return
         for callback in self._attached:
             callback(frame)
+        size = int(frame.estimated_size())
         with self.changed:
             if self._backlog.limit_bytes and not self._consumed:
-                self._backlog.put(frame)
+                self._backlog.put(frame, size)
                 self._backlog.make_room()
             for reader in list(self._readers):
-                reader.put(frame)
+                reader.put(frame, size)
                 if reader.ended:
                     self._let_go(reader)
             self.changed.notify_all()
@@ -192,11 +216,8 @@ class Fanout:
     def attach(self, callback: Callable[[pl.DataFrame], None]) -> None:
         """``callback`` is called with every frame in the thread that ran the boxes, beginning with what waits."""
         with self.changed:
-            waiting = list(self._backlog.frames) if not self._consumed else []
-            while self._backlog.frames and waiting:
-                self._backlog.take()
-            for frame in waiting:
-                callback(frame)
+            while self._backlog and not self._consumed:
+                callback(self._backlog.take())
             self._attached = (*self._attached, callback)
 
     def detach(self, callback: Callable[[pl.DataFrame], None]) -> None:
@@ -215,8 +236,7 @@ class Fanout:
             if consume and not self._consumed:
                 # What has waited so far is not the reader's fault.
                 waiting.limit_bytes += self._backlog.bytes
-                while self._backlog.frames:
-                    waiting.put(self._backlog.take())
+                self._backlog.hand_over(waiting)
             self._readers.append(reader)
             return reader
 
@@ -231,14 +251,10 @@ class Fanout:
         """What waits while nobody reads, up to so many tuples; waits for some if there are none yet."""
         frames: list[pl.DataFrame] = []
         with self.changed:
-            if not self._backlog.frames and timeout_s > 0:
-                self.changed.wait_for(lambda: self._backlog.frames or self._reason, timeout_s)
-            while self._backlog.frames and most > 0:
-                frame = self._backlog.take()
-                if frame.height > most:
-                    self._backlog.frames.appendleft(frame[most:])
-                    self._backlog.bytes += int(frame[most:].estimated_size())
-                    frame = frame[:most]
+            if not self._backlog and timeout_s > 0:
+                self.changed.wait_for(lambda: self._backlog or self._reason, timeout_s)
+            while self._backlog and most > 0:
+                frame = self._backlog.take(most)
                 most -= frame.height
                 frames.append(frame)
         return frames
@@ -287,7 +303,7 @@ class Fanout:
     def waiting(self) -> int:
         """Tuples that wait for the first reader."""
         with self.changed:
-            return sum(frame.height for frame in self._backlog.frames)
+            return self._backlog.tuples
 
     @property
     def dropped(self) -> int:

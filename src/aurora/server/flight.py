@@ -22,7 +22,7 @@ from aurora.server.auth import Tokens
 from aurora.server.fanout import Subscription
 from aurora.server.flight_access import ACCESS, Access, Admitted
 from aurora.server.flight_connections import check_free, shut_down
-from aurora.server.flight_frames import arrow_schema, arrow_table, misfits, taker
+from aurora.server.flight_frames import arrow_batches, arrow_schema, misfits, taker
 from aurora.server.flight_tickets import Wanted
 from aurora.server.host import Host
 from aurora.server.hosted import Hosted, unknown
@@ -151,7 +151,7 @@ class FlightServer(flight.FlightServerBase):  # type: ignore[misc]
                 frame = self._host.dequeue(wanted.network, wanted.output, drain=drain)
             if not frame.height:
                 return
-            yield from arrow_table(frame, schema).to_batches()
+            yield from arrow_batches(frame, schema)
             drain = False
 
     def _check_hold(self, context: Any, wanted: Wanted) -> None:
@@ -219,7 +219,7 @@ def _live(context: Any, subscription: Subscription, schema: pa.Schema) -> Iterat
                 empty = pa.RecordBatch.from_pylist([], schema=schema)
                 yield empty, json.dumps({"missed": missed}).encode()
             if frame is not None:
-                yield from arrow_table(frame, schema).to_batches()
+                yield from arrow_batches(frame, schema)
             elif subscription.ended:
                 break
         if subscription.reason.startswith("the reader "):

@@ -10,6 +10,7 @@ import pyarrow as pa
 from aurora.connectors.columnar_types import converted, convertible, frame_of
 from aurora.errors import InputError, did_you_mean
 from aurora.model.schema import Schema
+from aurora.model.train import frame_of as columns_together
 from aurora.model.types import STRING, Type
 
 Taker = Callable[[pa.RecordBatch], pl.DataFrame]
@@ -69,7 +70,7 @@ def taker(found: pa.Schema, schema: Schema) -> Taker:
 def _as_it_is(batch: pa.RecordBatch) -> pl.DataFrame:
     """Column by column: for a whole batch Polars has its threads come together, which takes longer than the work."""
     columns = zip(batch.schema.names, batch.columns, strict=True)
-    return pl.DataFrame([pl.Series(name, _viewed(column)) for name, column in columns])
+    return columns_together([pl.Series(name, _viewed(column)) for name, column in columns])
 
 
 def _viewed(column: pa.Array) -> pa.Array:
@@ -95,9 +96,22 @@ def _same(found: pa.DataType, wanted: pa.DataType) -> bool:
     return bool(found == wanted)
 
 
-def arrow_table(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
+def arrow_batches(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:
     """The frame with the types that readers have been told."""
-    # Not Polars' own to_arrow, for which its threads come together too.
-    table = pa.table(frame)
-    columns = zip(table.columns, schema.types, strict=True)
-    return pa.table([column if column.type == kind else column.cast(kind) for column, kind in columns], schema=schema)
+    columns = frame.get_columns()
+    if frame.n_chunks() > 1:
+        # Its pieces stay where they are. Not by Polars' own to_arrow, for which its threads come together too.
+        table = pa.table(frame)
+        fitted = [_fitted(column, kind) for column, kind in zip(table.columns, schema.types, strict=True)]
+        batches: list[pa.RecordBatch] = pa.table(fitted, schema=schema).to_batches()
+        return batches
+    arrays = [column.to_arrow(compat_level=_WITHOUT_VIEWS) for column in columns]
+    fitted = [_fitted(array, kind) for array, kind in zip(arrays, schema.types, strict=True)]
+    return [pa.RecordBatch.from_arrays(fitted, schema=schema)]
+
+
+_WITHOUT_VIEWS = pl.CompatLevel.oldest()
+
+
+def _fitted(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    return column if column.type == kind else column.cast(kind)
