@@ -1,10 +1,11 @@
 """A long run at changing rates: nothing is lost, queues stay short, memory stays flat.
 
-    python -m benchmarks.soak [--seconds 600] [--scheduler NAME] [--workers N]
+    python -m benchmarks.soak [--seconds 600] [--processor local|spark] [--scheduler NAME] [--workers N]
 
 Two threads enqueue tuples with running numbers, in quiet times, waves and bursts. One output passes every tuple on and
-is checked tuple by tuple; windows, a join and timeouts run beside it. Memory is that of the process, as the system
-counts it, after the first quarter and at the end. Exits with 1 if anything does not hold.
+is checked tuple by tuple; windows, a join and timeouts run beside it, on Spark as branches among which the scheduler
+chooses. Memory is that of the process and of those that it started, Spark's among them, as the system counts it, after
+the first quarter and at the end. Exits with 1 if anything does not hold.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from aurora import Engine, Network, tuples
+from aurora.engine.workplace import ProcessorName
 
 RATE = 20_000
 """Tuples per second and stream, on average."""
@@ -100,17 +102,31 @@ def feed(engine: Engine, stream: str, side: int, until_s: float, sent: dict[str,
 
 
 def resident_mb() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+    """Of this process and all below it."""
+    below: dict[int, list[int]] = {}
+    pages: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            behind_name = (entry / "stat").read_text().rpartition(")")[2].split()
+            pages[int(entry.name)] = int((entry / "statm").read_text().split()[1])
+        except OSError:
+            continue
+        below.setdefault(int(behind_name[1]), []).append(int(entry.name))
+    own = [os.getpid()]
+    for process in own:
+        own += below.get(process, [])
+    return sum(pages.get(process, 0) for process in own) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def soak(seconds: float, scheduler: str | None, workers: int, console: Console) -> bool:
+def soak(seconds: float, processor: ProcessorName, scheduler: str | None, workers: int, console: Console) -> bool:
     watch = Watch()
     sent: dict[str, int] = {}
     counts = {"means": 0, "pairs": 0, "silences": 0}
     memory: list[float] = []
     queued: list[int] = []
-    engine = Engine(network(), processor="local", scheduler=scheduler, workers=workers, memory="256MB")
+    engine = Engine(
+        network(), processor=processor, master="local[2]", scheduler=scheduler, workers=workers, memory="256MB"
+    )
     with engine:
         engine.subscribe("all", watch.take)
         for name in counts:
@@ -164,10 +180,12 @@ def soak(seconds: float, scheduler: str | None, workers: int, console: Console) 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--processor", choices=["local", "spark"], default="local")
     parser.add_argument("--scheduler", default=None)
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
-    sys.exit(0 if soak(options.seconds, options.scheduler, options.workers, Console()) else 1)
+    held = soak(options.seconds, options.processor, options.scheduler, options.workers, Console())
+    sys.exit(0 if held else 1)
 
 
 if __name__ == "__main__":

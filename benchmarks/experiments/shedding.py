@@ -35,7 +35,10 @@ _NOTHING = 100.0
 """From here on what it is compared with is as good as nothing, and the ratio says no more."""
 _BURST = ((4.0, 0.5), (3.0, 3.0), (9.0, 0.5))
 _BURSTS = 3
-"""The middle one counts: now and then a machine that is shared is so slow that not even half the load fits."""
+GOAL_LOAD = 2.0
+_ROUNDS = 3
+"""So many bursts, and so many runs of every policy in turn at the load that the goals are about. The middle one counts:
+now and then a machine that is shared is so slow that not even half the load fits."""
 _SECOND_US = 1_000_000
 
 
@@ -44,19 +47,26 @@ def measure(processor: ProcessorName, effort: Effort) -> Measured:
     per_s = capacity(processor, SCHEDULERS[processor])
     effort.say(f"capacity: {per_s:,.0f} tuples/s")
     found: dict[Mode, dict[float, Utilities]] = {mode: {} for mode in POLICIES}
+    totals: dict[Mode, list[float]] = {}
     for load in LOADS[processor]:
         effort.say(f"{load:g} times the capacity")
-        for mode in POLICIES:
-            rates = [(LEAD_S, 0.5 * per_s), (SETTLE_S, load * per_s), (effort.seconds(MEASURED_S), load * per_s)]
-            outcome, (_, _, start_us, stop_us) = run(processor, mode, rates, effort.say, SCHEDULERS[processor])
-            found[mode][load] = outcome.utilities(start_us, stop_us)
+        rates = [(LEAD_S, 0.5 * per_s), (SETTLE_S, load * per_s), (effort.seconds(MEASURED_S), load * per_s)]
+        runs: dict[Mode, list[Utilities]] = {mode: [] for mode in POLICIES}
+        for _ in range(_ROUNDS if load == GOAL_LOAD else 1):
+            for mode, some in runs.items():
+                outcome, (_, _, start_us, stop_us) = run(processor, mode, rates, effort.say, SCHEDULERS[processor])
+                some.append(outcome.utilities(start_us, stop_us))
+        for mode, some in runs.items():
+            found[mode][load] = sorted(some, key=lambda one: one.total)[len(some) // 2]
+        if load == GOAL_LOAD:
+            totals = {mode: [one.total for one in some] for mode, some in runs.items()}
     effort.say("bursts")
     rates = [(seconds, load * per_s) for seconds, load in _BURST]
     bursts = [_after_burst(*run(processor, "auto", rates, effort.say, SCHEDULERS[processor])) for _ in range(_BURSTS)]
     share, back_s = sorted(bursts, key=lambda burst: burst[1])[_BURSTS // 2]
     told = {"delivered": share, "full_again_s": back_s, "all_s": [back_s for _, back_s in bursts]}
     return Measured(
-        {"capacity_per_s": per_s, "utilities": _plain(found), "burst": told},
+        {"capacity_per_s": per_s, "utilities": _plain(found), "totals_at_goal": totals, "burst": told},
         _pictures(processor, found, share),
         _findings(found, back_s),
     )
@@ -81,7 +91,7 @@ def _least(found: Utilities) -> float:
 
 def _findings(found: Mapping[Mode, Mapping[float, Utilities]], back_s: float) -> tuple[Finding, ...]:
     loads = list(found["auto"])
-    at_two = 2 if 2 in loads else loads[len(loads) // 2]
+    at_two = GOAL_LOAD
     total = {mode: {load: some.total for load, some in by_load.items()} for mode, by_load in found.items()}
     findings = []
     for mode in OURS:
@@ -171,7 +181,8 @@ def _experiment(key: str, processor: ProcessorName, where: str) -> Experiment:
         "all on every train: the QoS scheduler, left alone with an overload, would keep all other outputs on time at "
         "the cost of the scores. The capacity is measured first. "
         f"Then tuples come by a timetable: {LEAD_S:g} s at half the capacity, {SETTLE_S:g} s at the load to settle, "
-        f"and {MEASURED_S:g} s that are measured. "
+        f"and {MEASURED_S:g} s that are measured. At {GOAL_LOAD:g} times the capacity every policy is run "
+        f"{_ROUNDS} times in turn, and the run with the middle utility is shown. "
         "Utility is found at the sinks from when each tuple was sent: by delay, by the share that came within "
         f"{GRACE_S:g} s, and by value, multiplied, and added up over the outputs. A mean over a window counts as "
         "delivered even where the policy has thinned its tuples.",

@@ -111,4 +111,4 @@ class DropWhereKernel(BaseKernel):
 
     def process(self, port: int, train: Train) -> Emission:
         goes, nulled = self._condition(train.frame)
-        return Emission({OUT: train.made(rows_where(train.frame, ~goes))}, nulled=nulled)
+        return Emission({OUT: train.where(~goes)}, nulled=nulled)

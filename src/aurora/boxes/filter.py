@@ -16,7 +16,7 @@ from aurora.model.box import OUT, Box, Kernel, Port, box_kind
 from aurora.model.element import Predicate
 from aurora.model.forms import Holds, KeyedBy
 from aurora.model.schema import ArcType
-from aurora.model.train import Emission, Train, rows_where
+from aurora.model.train import Emission, Train
 from aurora.model.types import BOOL
 
 
@@ -87,8 +87,7 @@ class WhereKernel(BaseKernel):
         self._condition = condition
 
     def process(self, port: int, train: Train) -> Emission:
-        frame = train.frame
-        return Emission({OUT: train.made(rows_where(frame, self._condition.values(frame)))})
+        return Emission({OUT: train.where(self._condition.values(train.frame))})
 
 
 class RoutesKernel(BaseKernel):
@@ -107,7 +106,7 @@ class RoutesKernel(BaseKernel):
             match = matches.get_column(name).fill_null(False).to_numpy() & free
             free &= ~match
             if match.any():
-                trains[name] = train.made(rows_where(train.frame, match))
+                trains[name] = train.where(match)
         if self._otherwise is not None and free.any():
-            trains[self._otherwise] = train.made(rows_where(train.frame, free))
+            trains[self._otherwise] = train.where(free)
         return Emission(trains, nulled=nulled)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from aurora.connectors.json_values import plain_type, plain_value
 from aurora.connectors.rejected import Rejection
@@ -17,8 +20,9 @@ from aurora.model.types import BINARY, STRING
 
 _FEW_LINES = 512
 _PIECES = 16
-_LIKE_OTHERS = r"^(?:[-0-9\[{]|true$|false$)"
-"""Texts that the parser may have made of numbers, lists, objects and truth values."""
+_OTHERS_BEGIN = np.isin(np.arange(256), list(b"-0123456789[{"))
+_TRUE, _FALSE = np.frombuffer(b"truefals", np.uint32)
+"""Texts that begin so may be what the parser has made of numbers, lists, objects and truth values."""
 
 
 class ObjectReader:
@@ -63,7 +67,7 @@ class ObjectReader:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return None
         for name, not_text in self._not_text.items():
-            if found[name].str.contains(_LIKE_OTHERS).any() and not_text.search(data):
+            if _may_be_others(found[name]) and not_text.search(data):
                 return None
         return found
 
@@ -104,6 +108,21 @@ class ObjectReader:
         if faults:
             raise ValueError("; ".join(faults))
         return row
+
+
+def _may_be_others(texts: pl.Series) -> bool:
+    """Whether some text may be what the parser has made of something else."""
+    views = pa.chunked_array(texts.to_arrow(compat_level=pl.CompatLevel.newest()))
+    return any(map(_begins_like_others, views.chunks))
+
+
+def _begins_like_others(texts: pa.Array) -> bool:
+    """Of a text the view has the length in its first four bytes, and in the next how it begins; or 0."""
+    views = np.frombuffer(texts.buffers()[1], np.uint32).reshape(-1, 4)[texts.offset : texts.offset + len(texts)]
+    lengths, begins = views[:, 0], views[:, 1]
+    first = begins & 0xFF if sys.byteorder == "little" else begins >> 24
+    words = (lengths == len("true")) & (begins == _TRUE) | (lengths == len("false")) & (begins == _FALSE)
+    return bool((_OTHERS_BEGIN[first] | words).any())
 
 
 def _first_wins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

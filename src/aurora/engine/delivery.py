@@ -94,7 +94,7 @@ class Delivery:
 
     def _latencies_us(self, train: Train, now_us: int) -> Ints:
         if train.arrival_us is not None:
-            return np.array([0 if self._column_clock else now_us - train.arrival_us])
+            return np.zeros(1, np.int64) if self._column_clock else now_us - train.arrivals_us()
         delivered = train.hidden(CLOCK) if self._column_clock else np.int64(now_us)
         latencies: Ints = delivered - train.hidden(ARRIVAL)
         return latencies

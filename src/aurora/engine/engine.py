@@ -259,7 +259,7 @@ class Engine(Debugged):
         if self._local and frame.height <= _FEW:
             self._looping.bring(frame.height)
         else:
-            self._looping.wake()
+            self._looping.wake(table=self._local)
 
     def dequeue(self, output: str) -> Iterator[pl.DataFrame]:
         """What has come out on an output, and what comes of everything that was enqueued; then it stops.

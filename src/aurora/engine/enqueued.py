@@ -213,11 +213,14 @@ class Enqueued:
             if entry.taken is not None:
                 entry.taken()
 
-    def epochs(self, size: TrainSize, bare: Collection[str], start: Position) -> Iterator[Epoch]:
-        """What waits, in trains, until nothing does."""
+    def epochs(self, size: TrainSize, bare: Collection[str], start: Position, *, runs: bool = False) -> Iterator[Epoch]:
+        """What waits, in trains, until nothing does.
+
+        With ``runs`` the tuples of a bare train may have come at different times, and it says when.
+        """
         seq = start.seq
         while entries := self._next(size.now()):
-            epoch = self._epoch(entries, seq, bare)
+            epoch = self._epoch(entries, seq, bare, runs=runs)
             seq = epoch.progress.seq + 1
             try:
                 yield epoch
@@ -250,13 +253,13 @@ class Enqueued:
                 self.bytes = 0
         return found
 
-    def _epoch(self, entries: list[_Entry], first: int, bare: Collection[str]) -> Epoch:
+    def _epoch(self, entries: list[_Entry], first: int, bare: Collection[str], *, runs: bool) -> Epoch:
         if len(entries) == 1:
             only = entries[0]
             return numbered({only.name: (only.rows, None)}, first, only.clocks, bare)
         clocks = np.concatenate([entry.clocks for entry in entries])
-        if self._column is None and clocks[0] != clocks[-1]:
-            # A bare train knows one arrival time for all of its tuples, and these have several.
+        if self._column is None and clocks[0] != clocks[-1] and not runs:
+            # A bare train would know one arrival time for all of its tuples, and these have several.
             bare = ()
         starts = np.cumsum([0, *(len(entry.clocks) for entry in entries)])
         taken: dict[str, tuple[Taken, Ints | None]] = {}
@@ -267,7 +270,7 @@ class Enqueued:
             if len(names) > 1:
                 places = np.concatenate([np.arange(at, at + len(entry.clocks)) for entry, at in own])
             taken[name] = (_joined([entry.rows for entry, _ in own]), places)
-        return numbered(taken, first, clocks, bare)
+        return numbered(taken, first, clocks, bare, arrivals=runs and self._column is None)
 
 
 def _joined(rows: list[Taken]) -> Taken:

@@ -14,7 +14,7 @@ from aurora.connectors.slices import FileSlices
 from aurora.connectors.source import Source
 from aurora.errors import InputError
 from aurora.model.schema import Schema
-from aurora.model.train import Ints, Progress, Train
+from aurora.model.train import Came, Ints, Progress, Train
 from aurora.model.types import DOUBLE, INT, TIMESTAMP
 from aurora.processors.plan import FileRows, Readable
 from aurora.scheduler.trains import TrainSize
@@ -151,8 +151,18 @@ class Rows:
 Taken: TypeAlias = pl.DataFrame | Rows
 
 
-def numbered(taken: Mapping[str, tuple[Taken, Ints | None]], first: int, clocks: Ints, bare: Collection[str]) -> Epoch:
-    """What was taken of each input, with the places of its tuples; None where they are all there are."""
+def numbered(
+    taken: Mapping[str, tuple[Taken, Ints | None]],
+    first: int,
+    clocks: Ints,
+    bare: Collection[str],
+    *,
+    arrivals: bool = False,
+) -> Epoch:
+    """What was taken of each input, with the places of its tuples; None where they are all there are.
+
+    With ``arrivals`` trains without numbers, too, say when each of their tuples came.
+    """
     trains: dict[str, Train | FileRows] = {}
     for name, (rows, places) in taken.items():
         if isinstance(rows, Rows):
@@ -161,6 +171,9 @@ def numbered(taken: Mapping[str, tuple[Taken, Ints | None]], first: int, clocks:
                 own = int(own[0])  # type: ignore[index]
             numbers = None if places is None else places + first
             trains[name] = FileRows(rows.file, rows.start, rows.stop, first, own, numbers, name in bare)
+        elif name in bare and arrivals:
+            times_us = clocks if places is None else clocks.take(places)
+            trains[name] = Train(rows, int(times_us[0]), came=Came.of(times_us))
         elif name in bare:
             trains[name] = Train(rows, int(clocks[-1]))
         elif places is None:

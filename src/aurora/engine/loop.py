@@ -2,7 +2,8 @@
 
 Tuples that come while nothing runs are run at once by the thread that brings them: handing them to another thread would
 take longer than a few boxes do. What takes longer than a moment is left to the engine's thread: a source that is
-held up would send less, and nobody would see how much more there is.
+held up would send less, and nobody would see how much more there is. Where large tables follow each other closely, it
+waits a moment for the next one: a longer train costs less than two, for those who bring them too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ _MOMENT_S = 0.002
 """So long whoever brings tuples may run boxes at a time."""
 _NEW_SHARE = 0.1
 _FADING = 0.98
+_GATHER_S = 0.002
+"""So long large tables wait for the next."""
+_CLOSELY_S = 0.005
+"""When boxes last ran on such a table no longer ago than this, another is likely to come."""
+_SELDOM = 63
+"""So many times in a row it is left out at most where it is of no use."""
 
 
 class Habits:
@@ -42,6 +49,28 @@ class Habits:
         self._takes_s[size] = before_s + _NEW_SHARE * (took_s - before_s)
 
 
+class Gathering:
+    """Whether it pays to wait a moment for more before boxes run.
+
+    It does not where nobody brings more until answers have come, and is tried there ever more seldom.
+    """
+
+    def __init__(self) -> None:
+        self._in_vain = 0
+        self._left_out = 0
+
+    def pays(self) -> bool:
+        if self._left_out < self._in_vain:
+            self._left_out += 1
+            return False
+        self._left_out = 0
+        return True
+
+    def note(self, *, more: bool) -> None:
+        """After it was tried: whether more came."""
+        self._in_vain = 0 if more else min(2 * self._in_vain + 1, _SELDOM)
+
+
 class Runnable(Protocol):
     """What the loop drives."""
 
@@ -50,6 +79,10 @@ class Runnable(Protocol):
 
     def tick(self) -> None:
         """Lets time pass without a tuple."""
+
+    @property
+    def has_plenty(self) -> bool:
+        """Whether what waits fills a train."""
 
 
 class Loop:
@@ -68,6 +101,10 @@ class Loop:
         self._runs: int | None = None
         """The thread that runs boxes."""
         self._habits = Habits()
+        self._gathering = Gathering()
+        self._tables = 0
+        self._tables_run = 0
+        self._ran_s = 0.0
         self._turns = 0
         self._waited = 0
         lock = threading.Lock()
@@ -122,10 +159,11 @@ class Loop:
             self.paused = False
             self._signal.notify_all()
 
-    def wake(self) -> None:
-        """There is something new."""
+    def wake(self, *, table: bool = False) -> None:
+        """There is something new; a large table, others of which may follow."""
         with self._signal:
             self._news = True
+            self._tables += table
             self._signal.notify_all()
 
     def bring(self, tuples: int) -> None:
@@ -223,6 +261,7 @@ class Loop:
     def _work(self) -> None:
         try:
             while self._may_go():
+                self._gather()
                 with self._turn:
                     if self.paused or self._stopped:
                         # Somebody else had the turn first, and meant it.
@@ -230,7 +269,9 @@ class Loop:
                     self._runs = threading.get_ident()
                     self._turns += 1
                     worked = self._runnable.turn()
-                    if not worked and not self.paused:
+                    if worked:
+                        self._ran_s = time.perf_counter()
+                    elif not self.paused:
                         self._runnable.tick()
                     self._runs = None
                 with self._signal:
@@ -238,6 +279,17 @@ class Loop:
                     self._done.notify_all()
         except BaseException as error:
             self._fail(error)
+
+    def _gather(self) -> None:
+        """Waits a moment if a large table has come closely behind another, and more may."""
+        tables = self._tables
+        if tables == self._tables_run:
+            return
+        closely = time.perf_counter() - self._ran_s < _CLOSELY_S
+        if closely and not self._wanted and not self._runnable.has_plenty and self._gathering.pays():
+            time.sleep(_GATHER_S)
+            self._gathering.note(more=self._tables > tables)
+        self._tables_run = self._tables
 
     def _fail(self, error: BaseException) -> None:
         with self._signal:

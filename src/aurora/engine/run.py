@@ -136,7 +136,8 @@ class Run:
         self._intake: Callable[[], Iterator[Epoch]]
         if isinstance(inputs, Enqueued):
             queue = inputs
-            self._intake = lambda: queue.epochs(self._size, self._flow.bare(bare), self._position)
+            runs = self._flow.queues
+            self._intake = lambda: queue.epochs(self._size, self._flow.bare(bare), self._position, runs=runs)
             return
         if clock is None:
             epochs = by_arrival(inputs, self._size, self._wall, self._flow.bare(bare), self._position)
@@ -245,6 +246,11 @@ class Run:
             self._busy_s += time.perf_counter() - began_s
         self.look()
         return worked
+
+    @property
+    def has_plenty(self) -> bool:
+        """Whether what waits to be taken fills a train."""
+        return self._queue is not None and len(self._queue) >= self._size.now()
 
     def look(self) -> None:
         """Sees whether there is too much to do, if it is time to. Any thread may ask, also while boxes run."""

@@ -157,8 +157,7 @@ class Scheduled:
                 self._delivery.deliver(name, train)
 
     def bare(self, streams: Collection[str]) -> Collection[str]:
-        # Trains that wait are joined, and then the tuples of a train have come at different times. Which tuples are
-        # dropped goes by their numbers.
+        # Which tuples are dropped goes by their numbers, and what waits long may well be.
         if self._drops.sieves:
             return ()
         return [name for name in streams if self._boxes.is_empty(Producer(name))]

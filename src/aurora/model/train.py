@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +39,8 @@ AT_END = np.iinfo(np.int64).max
 before it held."""
 FLUSHED = AT_END - 1
 """For a place: what leaves a buffer at the end, one tuple after the other, before what then is closed at once."""
+_FEW_RUNS = 32
+"""So many are counted one by one sooner than all rows are looked at."""
 _HIDDEN_TYPES = {name: pl.Int64() for name in HIDDEN}
 
 
@@ -69,17 +73,59 @@ class Part:
     whole: pl.DataFrame
 
 
+class Came(NamedTuple):
+    """When tuples came, in runs that came at once: the row behind each run, and when."""
+
+    ends: Ints
+    times_us: Ints
+
+    @classmethod
+    def of(cls, times_us: Ints) -> Came | None:
+        """From the time of every tuple; None if all came at once."""
+        changes = np.flatnonzero(times_us[1:] != times_us[:-1])
+        ends = np.append(changes + 1, len(times_us))
+        return cls(ends, times_us[ends - 1]) if len(changes) else None
+
+    def at(self, row: int) -> int:
+        return int(self.times_us[np.searchsorted(self.ends, row, side="right")])
+
+    def between(self, start: int, stop: int) -> Came:
+        """Of some of the rows."""
+        first, last = np.searchsorted(self.ends, (start, stop - 1), side="right")
+        ends = self.ends[first : last + 1] - start
+        ends[-1] = stop - start
+        return Came(ends, self.times_us[first : last + 1])
+
+    def where(self, mask: npt.NDArray[np.bool_] | pl.Series) -> Came | None:
+        """Of the rows that a mask points out; None if there are none."""
+        if len(self.ends) <= _FEW_RUNS:
+            chosen = mask if isinstance(mask, pl.Series) else pl.Series(mask)
+            starts = [0, *self.ends.tolist()]
+            counts = np.array([chosen.slice(at, to - at).sum() for at, to in pairwise(starts)])
+        else:
+            bits = mask.to_numpy() if isinstance(mask, pl.Series) else mask
+            counts = np.add.reduceat(bits, np.append(0, self.ends[:-1]), dtype=np.int64)
+        left = counts > 0
+        return Came(np.cumsum(counts[left]), self.times_us[left]) if left.any() else None
+
+    @property
+    def counts(self) -> Ints:
+        return np.diff(self.ends, prepend=0)
+
+
 @dataclass(frozen=True)
 class Train:
     """Tuples in arc order. ``frame`` has the visible columns first, then the hidden ones.
 
     Where no box downstream asks for hidden columns a train is bare: it goes without them, and ``arrival_us`` says when
-    all its tuples came. A train that is a part of one that was split says which; its tuples have ranks.
+    the first of its tuples came; ``came`` says it of all, where they have not all come at once and it is known. A train
+    that is a part of one that was split says which; its tuples have ranks.
     """
 
     frame: pl.DataFrame
     arrival_us: int | None = None
     part: Part | None = None
+    came: Came | None = None
 
     def __len__(self) -> int:
         return self.frame.height
@@ -107,7 +153,28 @@ class Train:
 
     def made(self, frame: pl.DataFrame) -> Train:
         """A train made from this one, tuple by tuple."""
-        return Train(frame, self.arrival_us)
+        return Train(frame, self.arrival_us, came=self.came if frame.height == self.frame.height else None)
+
+    def where(self, mask: npt.NDArray[np.bool_] | pl.Series) -> Train:
+        """The tuples that a mask points out."""
+        came = self.came
+        if came is not None:
+            came = came.where(mask)
+        return Train(rows_where(self.frame, mask), self.arrival_us, came=came)
+
+    def between(self, start: int, stop: int) -> Train:
+        """Some of its rows, without a copy."""
+        frame = self.frame.slice(start, stop - start)
+        if self.came is None:
+            return Train(frame, self.arrival_us)
+        came = self.came.between(start, stop)
+        return Train(frame, int(came.times_us.min()), came=came)
+
+    def arrivals_us(self) -> Ints:
+        """Of a bare train: when every tuple came, or one time for all of them."""
+        if self.came is None:
+            return np.array([self.arrival_us])
+        return np.repeat(self.came.times_us, self.came.counts)
 
     @property
     def visible(self) -> pl.DataFrame:

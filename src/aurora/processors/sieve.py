@@ -17,7 +17,7 @@ import polars as pl
 
 from aurora.boxes.drop import Condition, Mask, lucky
 from aurora.boxes.thinned import Rule
-from aurora.model.train import HIDDEN, ORDER, Part, Train, rows_where
+from aurora.model.train import HIDDEN, ORDER, Part, Train
 from aurora.model.typed import Consumer, Producer, TypedNetwork
 from aurora.shedding.places import Place
 
@@ -123,7 +123,7 @@ class Sieving:
             if not stays.all():
                 tally.note(place, test.reason, len(stays) - int(np.count_nonzero(stays)))
                 part = None if train.part is None else _thinned(train.part, stays, test)
-                train = replace(train, frame=rows_where(train.frame, stays), part=part)
+                train = replace(train.where(stays), part=part)
             elif train.part is not None:
                 train = replace(train, part=_thinned(train.part, stays, test))
         tally.seconds += time.perf_counter() - began

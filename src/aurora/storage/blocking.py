@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from aurora.model.train import ORDER, Ints, Train
+from aurora.model.train import ORDER, Came, Ints, Train
 from aurora.storage.entries import Entry, Marks, joined, tuple_bytes
 
 _UPTO = "__upto"
@@ -53,8 +53,9 @@ def blocks_of(entries: Sequence[Entry], row: int, block_bytes: int) -> list[Bloc
 def restore(entry: Entry, frame: pl.DataFrame) -> None:
     """Gives an entry the tuples back that were read for it."""
     if _UPTO in frame.columns:
-        entry.marks = _marks(frame.get_column(_UPTO).to_numpy(), frame.get_column(_CAME).to_numpy())
-        entry.train = Train(frame.drop(_UPTO, _CAME), int(entry.marks.arrivals.min()))
+        entry.marks = _marks(frame.get_column(_UPTO).to_numpy())
+        times_us = frame.get_column(_CAME).to_numpy()
+        entry.train = Train(frame.drop(_UPTO, _CAME), int(times_us.min()), came=Came.of(times_us))
     else:
         entry.train = Train(frame, None if ORDER in frame.columns else entry.earliest)
 
@@ -91,12 +92,12 @@ def _block(cuts: Sequence[_Cut]) -> Block:
     if train.arrival_us is None:
         order = frame.get_column(ORDER)
         low, upto = int(order[0]) // 2, int(order[-1]) // 2
-    elif len(cuts) == 1 and head.entry.marks is None:
+    elif len(cuts) == 1 and head.entry.marks is None and train.came is None:
         low = upto
     else:
-        uptos = np.concatenate([_by_row(cut, of="uptos") for cut in cuts])
-        came = np.concatenate([_by_row(cut, of="arrivals") for cut in cuts])
-        marks = _marks(uptos, came)
+        uptos = np.concatenate([_uptos(cut) for cut in cuts])
+        came = np.broadcast_to(train.arrivals_us(), rows)
+        marks = _marks(uptos)
         low, upto = int(uptos[0]), int(uptos[-1])
         frame = frame.with_columns(pl.Series(_UPTO, uptos), pl.Series(_CAME, came))
     entry = Entry(train, head.entry.first + head.start, rows, upto, before, after - before, marks)
@@ -106,18 +107,14 @@ def _block(cuts: Sequence[_Cut]) -> Block:
     return Block(entry, frame)
 
 
-def _by_row(cut: _Cut, *, of: str) -> Ints:
-    """For each row of a bare cut, the upto or the arrival of the train that it was put with."""
+def _uptos(cut: _Cut) -> Ints:
+    """For each row of a bare cut, the upto of the train that it was put with."""
     marks = cut.entry.marks
-    rows = cut.stop - cut.start
     if marks is None:
-        assert cut.entry.train is not None
-        return np.full(rows, cut.entry.upto if of == "uptos" else cut.entry.train.arrival_us, np.int64)
-    values = marks.uptos if of == "uptos" else marks.arrivals
-    return np.repeat(values, np.diff(marks.ends, prepend=0))[cut.start : cut.stop]
+        return np.full(cut.stop - cut.start, cut.entry.upto, np.int64)
+    return np.repeat(marks.uptos, np.diff(marks.ends, prepend=0))[cut.start : cut.stop]
 
 
-def _marks(uptos: Ints, arrivals: Ints) -> Marks:
-    changes = np.flatnonzero((np.diff(uptos) != 0) | (np.diff(arrivals) != 0)) + 1
-    ends = np.append(changes, len(uptos))
-    return Marks(ends, uptos[ends - 1], arrivals[ends - 1])
+def _marks(uptos: Ints) -> Marks:
+    ends = np.append(np.flatnonzero(np.diff(uptos)) + 1, len(uptos))
+    return Marks(ends, uptos[ends - 1])

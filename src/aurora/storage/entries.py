@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from aurora.model.train import ARRIVAL, ORDER, Ints, Train
+from aurora.model.train import ARRIVAL, ORDER, Came, Ints, Train
 from aurora.storage.spill import Place
 
 COLUMN_BYTES = 600
@@ -22,11 +22,10 @@ _SHORT = 4
 
 
 class Marks(NamedTuple):
-    """The bare trains that were joined into one: where each ends, the last number it may hold, and when it came."""
+    """The bare trains that were joined into one: where each ends, and the last number it may hold."""
 
     ends: Ints
     uptos: Ints
-    arrivals: Ints
 
 
 class Entry:
@@ -73,10 +72,10 @@ class Entry:
     def arrival_of(self, row: int) -> int:
         """When the tuple in this row came."""
         train = self.train
-        if train is None or self.marks is not None:
-            if self.marks is not None:
-                return int(self.marks.arrivals[bisect_right(self.marks.ends, row)])
+        if train is None:
             return self.earliest
+        if train.came is not None:
+            return train.came.at(row)
         if train.arrival_us is not None:
             return train.arrival_us
         return int(train.frame.item(row, ARRIVAL))
@@ -93,10 +92,7 @@ class Entry:
         train = self.train
         if stop == start or train is None:
             return self.arrivals * (stop - start) // self.rows
-        if self.marks is not None:
-            lengths = np.diff(np.clip(self.marks.ends, start, stop), prepend=start)
-            return sum([n * t for n, t in zip(lengths.tolist(), self.marks.arrivals.tolist(), strict=True)])
-        return sum_of_arrivals(train.frame.slice(start, stop - start), train.arrival_us)
+        return sum_of_arrivals(train.between(start, stop))
 
     def rows_upto(self, upto: int) -> int:
         """How many of its tuples are numbered at most ``upto``. The entry is in memory."""
@@ -120,11 +116,7 @@ class Entry:
         assert train is not None
         if start == 0 and stop == self.rows:
             return train
-        arrival = train.arrival_us
-        if self.marks is not None:
-            low, high = bisect_right(self.marks.ends, start), bisect_right(self.marks.ends, stop - 1)
-            arrival = int(self.marks.arrivals[low : high + 1].min())
-        return Train(train.frame.slice(start, stop - start), arrival)
+        return train.between(start, stop)
 
 
 def tuple_bytes(entry: Entry) -> int:
@@ -133,11 +125,16 @@ def tuple_bytes(entry: Entry) -> int:
     return int(entry.train.frame.estimated_size())
 
 
-def sum_of_arrivals(frame: pl.DataFrame, arrival_us: int | None) -> int:
+def sum_of_arrivals(train: Train) -> int:
     """To the microsecond in the mean. An integer: a sum of doubles over a long run would drown the last tuples."""
+    frame, came = train.frame, train.came
     rows = frame.height
-    if arrival_us is not None:
-        return arrival_us * rows
+    if came is not None:
+        return sum(
+            [count * time_us for count, time_us in zip(came.counts.tolist(), came.times_us.tolist(), strict=True)]
+        )
+    if train.arrival_us is not None:
+        return train.arrival_us * rows
     if rows == 1:
         return int(frame.item(0, ARRIVAL))
     return int(frame.get_column(ARRIVAL).mean()) * rows  # type: ignore[arg-type]
@@ -161,5 +158,16 @@ def joined(trains: Sequence[Train], *, anew: bool = False) -> Train:
                 frame.extend(other)
             else:
                 frame.vstack(other, in_place=True)
-    arrivals = [train.arrival_us for train in trains if train.arrival_us is not None]
-    return Train(frame, min(arrivals) if arrivals else None)
+    if trains[0].arrival_us is None:
+        return Train(frame)
+    ends = np.cumsum([len(train) for train in trains])
+    runs = [_runs(train, int(end) - len(train)) for train, end in zip(trains, ends, strict=True)]
+    came = Came(np.concatenate([run.ends for run in runs]), np.concatenate([run.times_us for run in runs]))
+    return Train(frame, int(came.times_us.min()), came=came)
+
+
+def _runs(train: Train, before: int) -> Came:
+    """When the tuples of a bare train came that stands so many rows behind the first of others."""
+    if train.came is None:
+        return Came(np.array([before + len(train)]), np.array([train.arrival_us]))
+    return Came(train.came.ends + before, train.came.times_us)

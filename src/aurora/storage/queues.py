@@ -116,7 +116,7 @@ class Queue:
     def put(self, train: Train, upto: int) -> Entry:
         frame = train.frame
         rows = frame.height
-        arrivals = sum_of_arrivals(frame, train.arrival_us)
+        arrivals = sum_of_arrivals(train)
         entry = Entry(train, self.end, rows, upto, self.arrivals, arrivals)
         self.entries.append(entry)
         self.end += rows

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aurora.connectors import bytes_in
+from aurora.connectors.json_objects import _may_be_others
 from aurora.errors import InputError
 from aurora.model.schema import Schema
 from unit.connectors.reading import read_text
@@ -95,3 +100,10 @@ def test_what_is_no_text_is_found_among_texts_that_look_like_it(tmp_path: Path, 
     frame, rejected = read_text(tmp_path, "bad.jsonl", "\n".join([*lines, ""]), column)
     assert frame.height == 4
     assert [row.line for row in rejected] == [3]
+
+
+@given(st.lists(st.none() | st.text("truefals019-[{ abcdefgh", max_size=14), max_size=20), st.integers(0, 3))
+def test_texts_that_look_like_something_else_are_noticed(texts: list[str | None], skipped: int) -> None:
+    """By the first bytes of all of them at once; short texts and long ones are kept differently."""
+    like = any(re.match(r"[-0-9\[{]|(true|false)$", text) for text in texts[skipped:] if text is not None)
+    assert _may_be_others(pl.Series(texts, dtype=pl.String)[skipped:]) == like

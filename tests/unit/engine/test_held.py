@@ -8,7 +8,7 @@ from aurora.clock import ManualClock
 from aurora.engine.enqueued import Enqueued
 from aurora.engine.intake import Position
 from aurora.model.schema import Schema
-from aurora.model.train import Train
+from aurora.model.train import ARRIVAL, Train
 from aurora.processors.plan import FileRows
 from aurora.scheduler.trains import FixedTrain
 
@@ -99,3 +99,24 @@ def test_what_is_held_is_forgotten_with_the_rest() -> None:
     queued.release()
     assert taken(queued) == []
     assert len(queued) == 0
+
+
+def test_tables_that_waited_together_keep_the_times_at_which_they_came() -> None:
+    """Without numbers too, where who takes them can tell."""
+    clock = ManualClock(10)
+    queued = queue(clock)
+    for xs in ((1, 2), (3,), (4, 5, 6)):
+        queued.put("s", frame(*xs))
+        clock.move_s(10e-6)
+    queued.put("t", frame(7))
+    (epoch,) = queued.epochs(FixedTrain(100), ["s", "t"], Position(), runs=True)
+    trains = [train for train in epoch.trains.values() if isinstance(train, Train)]
+    assert [train.frame.columns for train in trains] == [["x"], ["x"]]
+    assert [train.arrivals_us().tolist() for train in trains] == [[10, 10, 20, 30, 30, 30], [40]]
+    for xs in ((1,), (2,)):
+        queued.put("s", frame(*xs))
+        clock.move_s(10e-6)
+    (epoch,) = queued.epochs(FixedTrain(100), ["s", "t"], Position())
+    numbered = epoch.trains["s"]
+    assert isinstance(numbered, Train)
+    assert numbered.hidden(ARRIVAL).tolist() == [40, 50]

@@ -1,8 +1,11 @@
-"""Who runs what somebody brings: the one who brings it, as long as that is soon done."""
+"""Who runs what somebody brings: the one who brings it, as long as that is soon done. And when: perhaps with more."""
 
 from __future__ import annotations
 
-from aurora.engine.loop import Habits, Loop
+import pytest
+
+from aurora.engine import loop as loops
+from aurora.engine.loop import Gathering, Habits, Loop
 
 LONG_S = 0.08
 SHORT_S = 0.0005
@@ -48,6 +51,7 @@ class Boxes:
 
     def __init__(self) -> None:
         self.runs = 0
+        self.plenty = False
 
     def turn(self) -> bool:
         self.runs += 1
@@ -55,6 +59,10 @@ class Boxes:
 
     def tick(self) -> None:
         pass
+
+    @property
+    def has_plenty(self) -> bool:
+        return self.plenty
 
 
 def test_a_sender_whose_tuples_take_long_hands_them_over() -> None:
@@ -67,3 +75,47 @@ def test_a_sender_whose_tuples_take_long_hands_them_over() -> None:
     loop.bring(100)
     assert boxes.runs == 1
     assert not loop.resting
+
+
+def test_it_pays_to_wait_for_more_as_long_as_more_comes() -> None:
+    gathering = Gathering()
+    for _ in range(100):
+        assert gathering.pays()
+        gathering.note(more=True)
+
+
+def test_it_is_tried_ever_more_seldom_where_nothing_comes_and_again_at_once_when_something_does() -> None:
+    gathering = Gathering()
+    tried = 0
+    for _ in range(1_000):
+        if gathering.pays():
+            tried += 1
+            gathering.note(more=False)
+    assert 10 <= tried <= 30
+    while not gathering.pays():
+        pass
+    gathering.note(more=True)
+    assert gathering.pays()
+
+
+@pytest.mark.parametrize(
+    ("since_s", "plenty", "tables", "waits"),
+    [(0.001, False, 1, True), (1.0, False, 1, False), (0.001, True, 1, False), (0.001, False, 0, False)],
+)
+def test_a_large_table_waits_for_the_next_if_the_last_was_run_just_now(
+    monkeypatch: pytest.MonkeyPatch, since_s: float, plenty: bool, tables: int, waits: bool
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(loops.time, "sleep", slept.append)
+    monkeypatch.setattr(loops.time, "perf_counter", lambda: 100.0)
+    boxes = Boxes()
+    boxes.plenty = plenty
+    loop = Loop(boxes, tick_s=lambda: None)
+    loop._ran_s = 100.0 - since_s
+    for _ in range(tables):
+        loop.wake(table=True)
+    loop._gather()
+    assert bool(slept) == waits
+    slept.clear()
+    loop._gather()
+    assert not slept  # it has waited for them once

@@ -78,6 +78,8 @@ def assert_same(train: Train | None, expected: Sequence[Told], *, bare: bool) ->
     assert train.visible.equals(visible([told.value for told in expected]))
     if bare:
         assert train.arrival_us == min(told.arrival_us for told in expected)
+        came = np.broadcast_to(train.arrivals_us(), len(train))
+        assert came.tolist() == [told.arrival_us for told in expected]
     else:
         assert train.arrival_us is None
         assert train.hidden(ORDER).tolist() == [told.order for told in expected]
