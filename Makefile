@@ -67,7 +67,7 @@ bench-spark: install ## Aurora on Spark against Structured Streaming, over the s
 bench-latency: install ## latency beside Bytewax, Pathway, Flink SQL and Structured Streaming (BENCH_ARGS=--quick)
 	$(BIN)/python -m benchmarks.latency $(BENCH_ARGS)
 
-soak: install ## ten minutes at changing rates: nothing lost, queues short, memory flat (BENCH_ARGS="--seconds 60")
+soak: install ## ten minutes at changing rates: nothing lost, queues short, memory flat (BENCH_ARGS="--seconds 60 --processor spark")
 	$(BIN)/python -m benchmarks.soak $(BENCH_ARGS)
 
 bench-pressure: install ## queues larger than their memory: how much slower a run gets (BENCH_ARGS=--quick)

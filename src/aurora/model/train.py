@@ -97,13 +97,13 @@ class Came(NamedTuple):
         return Came(ends, self.times_us[first : last + 1])
 
     def where(self, mask: npt.NDArray[np.bool_] | pl.Series) -> Came | None:
-        """Of the rows that a mask points out; None if there are none."""
+        """Of the rows that a mask points out, where it is not NULL; None if there are none."""
         if len(self.ends) <= _FEW_RUNS:
             chosen = mask if isinstance(mask, pl.Series) else pl.Series(mask)
             starts = [0, *self.ends.tolist()]
             counts = np.array([chosen.slice(at, to - at).sum() for at, to in pairwise(starts)])
         else:
-            bits = mask.to_numpy() if isinstance(mask, pl.Series) else mask
+            bits = mask.fill_null(False).to_numpy() if isinstance(mask, pl.Series) else mask
             counts = np.add.reduceat(bits, np.append(0, self.ends[:-1]), dtype=np.int64)
         left = counts > 0
         return Came(np.cumsum(counts[left]), self.times_us[left]) if left.any() else None

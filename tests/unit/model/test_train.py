@@ -57,8 +57,9 @@ def test_so_have_those_that_pass_a_filter_and_another(
     packed: bool, runs: list[tuple[int, int]], data: st.DataObject
 ) -> None:
     times, train = times_of(runs), train_of(times_of(runs))
+    bits = st.booleans() | st.none() if packed else st.booleans()
     for _ in range(2):
-        mask = data.draw(st.lists(st.booleans(), min_size=len(times), max_size=len(times)))
+        mask = data.draw(st.lists(bits, min_size=len(times), max_size=len(times)))
         train = train.where(pl.Series(mask, dtype=pl.Boolean) if packed else np.array(mask, np.bool_))
         times = [time for time, stays in zip(times, mask, strict=True) if stays]
         assert told(train) == times
