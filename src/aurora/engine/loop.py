@@ -114,6 +114,7 @@ class Loop:
         self._idle = False
         self._wanted = 0
         self._stopped = False
+        self._halted = threading.Event()
         self._thread = threading.Thread(target=self._work, name="aurora-engine", daemon=True)
 
     def start(self) -> None:
@@ -121,6 +122,7 @@ class Loop:
 
     def halt(self) -> None:
         """Runs nothing more; does not wait for what runs just now."""
+        self._halted.set()
         with self._signal:
             self._stopped = True
             self._signal.notify_all()
@@ -287,7 +289,7 @@ class Loop:
             return
         closely = time.perf_counter() - self._ran_s < _CLOSELY_S
         if closely and not self._wanted and not self._runnable.has_plenty and self._gathering.pays():
-            time.sleep(_GATHER_S)
+            self._halted.wait(_GATHER_S)
             self._gathering.note(more=self._tables > tables)
         self._tables_run = self._tables
 

@@ -105,17 +105,17 @@ def test_it_is_tried_ever_more_seldom_where_nothing_comes_and_again_at_once_when
 def test_a_large_table_waits_for_the_next_if_the_last_was_run_just_now(
     monkeypatch: pytest.MonkeyPatch, since_s: float, plenty: bool, tables: int, waits: bool
 ) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr(loops.time, "sleep", slept.append)
     monkeypatch.setattr(loops.time, "perf_counter", lambda: 100.0)
     boxes = Boxes()
     boxes.plenty = plenty
     loop = Loop(boxes, tick_s=lambda: None)
+    waited: list[float] = []
+    monkeypatch.setattr(loop._halted, "wait", waited.append)
     loop._ran_s = 100.0 - since_s
     for _ in range(tables):
         loop.wake(table=True)
     loop._gather()
-    assert bool(slept) == waits
-    slept.clear()
+    assert bool(waited) == waits
+    waited.clear()
     loop._gather()
-    assert not slept  # it has waited for them once
+    assert not waited  # it has waited for them once
