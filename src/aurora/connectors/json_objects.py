@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -120,9 +119,8 @@ def _begins_like_others(texts: pa.Array) -> bool:
     """Of a text the view has the length in its first four bytes, and in the next how it begins; or 0."""
     views = np.frombuffer(texts.buffers()[1], np.uint32).reshape(-1, 4)[texts.offset : texts.offset + len(texts)]
     lengths, begins = views[:, 0], views[:, 1]
-    first = begins & 0xFF if sys.byteorder == "little" else begins >> 24
     words = (lengths == len("true")) & (begins == _TRUE) | (lengths == len("false")) & (begins == _FALSE)
-    return bool((_OTHERS_BEGIN[first] | words).any())
+    return bool((_OTHERS_BEGIN[views.view(np.uint8)[:, 4]] | words).any())
 
 
 def _first_wins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _FADING = 0.98
 _GATHER_S = 0.002
 """So long large tables wait for the next."""
 _CLOSELY_S = 0.005
-"""When boxes last ran on such a table no longer ago than this, another is likely to come."""
+"""When boxes last ran no longer ago than this, another is likely to come."""
 _SELDOM = 63
 """So many times in a row it is left out at most where it is of no use."""
 

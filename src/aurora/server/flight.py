@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -100,13 +100,13 @@ class FlightServer(flight.FlightServerBase):  # type: ignore[misc]
                 )
         take = taker(reader.schema, schema)
         taken = 0
-        with _refusing(lambda: f"; {taken:,} tuples of this put have been taken"):
-            for chunk in _incoming(reader):
+        for chunk in _incoming(reader):
+            with _refusing(f"; {taken:,} tuples of this put have been taken"):
                 if chunk.data is not None and chunk.data.num_rows:
                     self._check_size(chunk.data)
                     taken += self._host.enqueue(network, stream, take(chunk.data))
-                if chunk.app_metadata is not None:
-                    writer.write(json.dumps({"taken": taken}).encode())
+            if chunk.app_metadata is not None:
+                writer.write(json.dumps({"taken": taken}).encode())
 
     def _check_size(self, batch: pa.RecordBatch) -> None:
         limit = self._host.limits.body_bytes
@@ -258,16 +258,16 @@ def _columns(schema: Schema) -> str:
 
 
 @contextmanager
-def _refusing(so_far: Callable[[], str] = str) -> Iterator[None]:
+def _refusing(so_far: str = "") -> Iterator[None]:
     """Errors as the client gets them: the reason and the way out, and nothing from inside the server."""
     try:
         yield
     except (flight.FlightError, GeneratorExit):
         raise
     except StateError as error:
-        raise flight.FlightUnavailableError(f"{error}{so_far()}") from error
+        raise flight.FlightUnavailableError(f"{error}{so_far}") from error
     except AuroraError as error:
-        raise flight.FlightServerError(f"{error}{so_far()}") from error
+        raise flight.FlightServerError(f"{error}{so_far}") from error
     except Exception as error:
         _LOG.exception("a Flight call failed")
-        raise flight.FlightInternalError(f"the server failed at this call; its log says how{so_far()}") from error
+        raise flight.FlightInternalError(f"the server failed at this call; its log says how{so_far}") from error
