@@ -12,8 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+from aurora.connectors.converters.base import Decoded
+from aurora.connectors.converters.json import JsonConverter
 from aurora.connectors.live.kafka_client import LOG
 from aurora.connectors.live.manager import Feeds
 from aurora.engine.engine import Engine
@@ -77,6 +80,25 @@ def test_messages_become_tuples_and_are_not_read_twice(address: str) -> None:
     with fed(document({"feed": _source(address, "in", group="g1")})) as running:
         until(lambda: len(running.rows) >= 10, 60)
         assert running.rows == ticks(2000, 10)
+
+
+def test_messages_on_which_a_library_panicked_come_again(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    decode = JsonConverter.decode_each
+    panics = [pl.exceptions.PanicException("index out of bounds")]
+
+    def decode_each(converter: JsonConverter, messages: list[bytes]) -> Decoded:
+        if panics:
+            raise panics.pop()
+        return decode(converter, messages)
+
+    monkeypatch.setattr(JsonConverter, "decode_each", decode_each)
+    _produce(address, "panicked", lines(ticks(0, 100)).splitlines())
+    with fed(document({"feed": _source(address, "panicked", group="g5")})) as running:
+        until(lambda: running.feeds.status("feed").retries == 1, 60)
+        _produce(address, "panicked", lines(ticks(100, 10)).splitlines())
+        until(lambda: bool(running.rows) and running.rows[-1] == ticks(109, 1)[0], 60)
+        assert running.rows == ticks(0, 110)
+        assert running.feeds.status("feed").last_error == "index out of bounds"
 
 
 def test_what_goes_out_comes_in_with_the_same_key_in_order(address: str) -> None:

@@ -50,7 +50,7 @@ class CatalogWatch:
                 for changes in self._catalog.watch(self._stop, every_s=self._every_s, since=self._since):
                     self._since = changes[-1].id
                     self._take(changes)
-            except Exception:
+            except BaseException:
                 _LOG.exception("edits of the catalog could not be taken; trying again")
                 self._stop.wait(1.0)
 
@@ -100,5 +100,5 @@ class CatalogWatch:
                 try:
                     if hosted.stage == "running":
                         self._catalog.note_statistics(hosted.name, hosted.stats().to_dict())
-                except Exception:
+                except BaseException:
                     _LOG.exception("statistics of %s could not be noted", hosted.name)

@@ -47,7 +47,7 @@ class HistoryKeeper:
                     work(hosted)
                 except AuroraError:
                     continue  # it was stopped meanwhile
-                except Exception:
+                except BaseException:
                     _LOG.exception("what %s does could not be noted", hosted.name)
 
     def sample(self, hosted: Hosted) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
@@ -9,6 +10,8 @@ from types import ModuleType
 from aurora.errors import AuroraError
 
 EXTRAS = {"paho": "mqtt", "confluent_kafka": "kafka", "psycopg": "postgres"}
+_IMPORTING = threading.RLock()
+"""Threads that import modules of one package at the same time may meet each other's unfinished modules."""
 
 
 class HopelessError(AuroraError):
@@ -25,12 +28,15 @@ class BrokenError(AuroraError):
 
 def optional(module: str) -> ModuleType:
     """A module of a package that is installed on demand; says how where it is missing."""
+    package = module.partition(".")[0]
     try:
-        return import_module(module)
-    except ImportError as error:
-        extra = EXTRAS[module.partition(".")[0]]
+        with _IMPORTING:
+            return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or package).partition(".")[0] != package:
+            raise  # something that the package needs
         raise HopelessError(
-            f"the Python package {module.partition('.')[0]} is not installed; pip install 'aurora-streams[{extra}]'"
+            f"the Python package {package} is not installed; pip install 'aurora-streams[{EXTRAS[package]}]'"
         ) from error
 
 

@@ -14,11 +14,14 @@ from aurora.connectors.live.backoff import BackOff
 from aurora.connectors.live.failures import HopelessError, UndeliverableError
 from aurora.connectors.live.halt import Halt
 from aurora.connectors.live.state import Meter
+from aurora.connectors.live.watched import start_watched, tell_failure
 
 _LOG = logging.getLogger("aurora")
 _IDLE_S = 0.1
 _SOON_S = 0.005
 """How long a sink is left alone that has something on its way."""
+_PANICS = 5
+"""A batch on which a library panics so often is given up: nothing says that it will ever do otherwise."""
 
 
 class LiveSink(Protocol):
@@ -123,14 +126,19 @@ class Outflow:
         self._tried = 0
         self.waiting = Waiting(limit, meter, block=block)
 
-    def start(self) -> threading.Thread:
-        thread = threading.Thread(target=self.run, name=f"aurora sink {self._meter.status().name}", daemon=True)
-        thread.start()
+    def start(self) -> threading.Thread | None:
+        thread = start_watched(f"aurora sink {self._meter.status().name}", self.run, self._meter)
+        if thread is None:
+            self.waiting.close()
         return thread
 
     def run(self) -> None:
-        while self.turn(_IDLE_S):
-            pass
+        try:
+            while self.turn(_IDLE_S):
+                pass
+        finally:
+            # Otherwise an engine that waits for room would wait for ever.
+            self.waiting.close()
 
     def turn(self, wait_s: float) -> bool:
         """Sends what comes next, or waits for it; False when it is over."""
@@ -148,13 +156,13 @@ class Outflow:
                 return True
             self._sent(sink.send(self._held))
         except HopelessError as error:
-            self._meter.error(error)
-            _LOG.error("%s has failed: %s", threading.current_thread().name, error)
+            tell_failure(threading.current_thread().name, error, self._meter)
             return self._over("failed")
         except UndeliverableError as error:
             self._meter.error(error)
             self._dead()
-        except Exception as error:
+        except BaseException as error:
+            # A panic inside Polars is no Exception, and neither is SystemExit, with which a thread ends silently.
             self._failed(error)
         return not self._halt.stopped or self._over("stopped")
 
@@ -172,15 +180,17 @@ class Outflow:
         self._let_go()
         self._backoff.reset()
 
-    def _failed(self, error: Exception) -> None:
+    def _failed(self, error: BaseException) -> None:
         self._meter.error(error)
         self._close()
         self._tried += self._held is not None
         most = None if self._sink is None else self._sink.attempts
+        if not isinstance(error, Exception):
+            most = _PANICS if most is None else min(most, _PANICS)
         if most is not None and self._tried >= most:
             self._dead()
         if self._meter.state != "retrying":
-            _LOG.warning("%s tries again: %s", threading.current_thread().name, error)
+            _LOG.warning("%s tries again: %s", threading.current_thread().name, self._meter.status().last_error)
             self._meter.now("retrying")
         self._meter.add(retries=1)
         self._halt.wait(self._backoff.next_s())
@@ -212,5 +222,5 @@ class Outflow:
         if self._sink is not None and was_open:
             try:
                 self._sink.close()
-            except Exception as error:
+            except BaseException as error:
                 self._meter.error(error)

@@ -114,7 +114,10 @@ class Meter:
 
 def told(error: BaseException) -> str:
     """An error in one line, with its type where the text alone says little."""
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # what tells of failures must not fail
+        text = ""
     if isinstance(error, OSError) and error.strerror:
         return text
     name = type(error).__name__

@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 from aurora.connectors.live.backoff import BackOff
 from aurora.connectors.live.failures import HopelessError
 from aurora.connectors.live.inlet import Inlet
+from aurora.connectors.live.watched import start_watched, tell_failure
 
 _LOG = logging.getLogger("aurora")
 _STEADY_US = 10_000_000
@@ -40,11 +41,8 @@ class Worker:
         self._lock = threading.Lock()
         self._ended = self._released = False
 
-    def start(self) -> threading.Thread:
-        name = f"aurora source {self._inlet.meter.status().name}"
-        thread = threading.Thread(target=self.run, name=name, daemon=True)
-        thread.start()
-        return thread
+    def start(self) -> threading.Thread | None:
+        return start_watched(f"aurora source {self._inlet.meter.status().name}", self.run, self._inlet.meter)
 
     def run(self) -> None:
         try:
@@ -71,7 +69,11 @@ class Worker:
             if source is not None:
                 self.source = None
         if isinstance(source, Keeping):
-            source.close()
+            try:
+                source.close()
+            except BaseException as error:
+                self._inlet.meter.error(error)
+                _LOG.exception("%s did not close cleanly", threading.current_thread().name)
 
     def _run(self) -> None:
         meter, halt = self._inlet.meter, self._inlet.halt
@@ -82,22 +84,25 @@ class Worker:
                     self.source = self._make()
                 self.source.run(self._inlet)
             except HopelessError as error:
-                meter.error(error)
-                meter.now("failed")
-                _LOG.error("%s has failed: %s", threading.current_thread().name, error)
+                tell_failure(threading.current_thread().name, error, meter)
                 return
-            except Exception as error:
+            except BaseException as error:
+                # A panic inside Polars is no Exception, and neither is SystemExit, with which a thread ends silently.
                 if halt.stopped:
                     break
                 if meter.count("tuples") > before or meter.connected_us >= _STEADY_US:
                     self._backoff.reset()
-                meter.error(error)
-                if meter.state != "retrying":
-                    _LOG.warning("%s tries again: %s", threading.current_thread().name, error)
-                    meter.now("retrying")
-                meter.add(retries=1)
-                halt.wait(self._backoff.next_s())
+                self._wait_after(error)
             else:
                 meter.now("stopped" if halt.stopped else "ended")
                 return
         meter.now("stopped")
+
+    def _wait_after(self, error: BaseException) -> None:
+        meter = self._inlet.meter
+        meter.error(error)
+        if meter.state != "retrying":
+            _LOG.warning("%s tries again: %s", threading.current_thread().name, meter.status().last_error)
+            meter.now("retrying")
+        meter.add(retries=1)
+        self._inlet.halt.wait(self._backoff.next_s())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -11,12 +13,26 @@ from aurora.connectors.converters.base import Converter, Decoded
 from aurora.connectors.files import open_source
 from aurora.connectors.live.failures import BrokenError, HopelessError
 from aurora.connectors.live.inlet import Inlet
+from aurora.connectors.live.state import told
 from aurora.connectors.rejected import Rejected, Rejection
-from aurora.errors import InputError
+from aurora.errors import AuroraError
 from aurora.model.schema import Schema
 
 _BATCH_TUPLES = 50_000
 _BLOCK_BYTES = 4 << 20
+
+
+@contextmanager
+def read_once(path: Path) -> Iterator[None]:
+    """What a file holds does not change by trying again, and its first tuples would come again each time."""
+    try:
+        yield
+    except (OSError, HopelessError):
+        raise
+    except AuroraError as error:
+        raise HopelessError(str(error)) from error
+    except BaseException as error:
+        raise HopelessError(f"{path} cannot be read any further: {told(error)}") from error
 
 
 class WholeFile:
@@ -32,7 +48,7 @@ class WholeFile:
 
         if not self._path.exists():
             raise FileNotFoundError(f"{self._path} is not there")
-        try:
+        with read_once(self._path):
             source = open_source(self._path, self._schema, stream=inlet.stream, on_reject=reject)
             inlet.connected()
             try:
@@ -42,8 +58,6 @@ class WholeFile:
                     inlet.put(frame)
             finally:
                 source.close()
-        except InputError as error:
-            raise HopelessError(str(error)) from error
         inlet.meter.add(bytes=self._path.stat().st_size)
 
 
@@ -60,16 +74,20 @@ class ConvertedFile:
         blocks = Blocks(str(self._path))
         try:
             inlet.connected()
-            decoder = self._converter.decoder()
-            while not inlet.halt.stopped and (block := blocks.read()):
-                decoded = decoder.feed(block)
-                inlet.take(decoded, len(block))
-                if decoded.broken:
-                    raise HopelessError(f"{self._path} cannot be understood any further: {decoded.broken}")
-            if not inlet.halt.stopped:
-                inlet.take(decoder.finish(), 0)
+            with read_once(self._path):
+                self._bring(blocks, inlet)
         finally:
             blocks.close()
+
+    def _bring(self, blocks: Blocks, inlet: Inlet) -> None:
+        decoder = self._converter.decoder()
+        while not inlet.halt.stopped and (block := blocks.read()):
+            decoded = decoder.feed(block)
+            inlet.take(decoded, len(block))
+            if decoded.broken:
+                raise HopelessError(f"{self._path} cannot be understood any further: {decoded.broken}")
+        if not inlet.halt.stopped:
+            inlet.take(decoder.finish(), 0)
 
 
 class Tail:

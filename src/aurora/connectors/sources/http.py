@@ -44,7 +44,11 @@ class HttpSource:
             raise StateError("the source is not running; try again when it is")
         if len(body) > self._max_bytes:
             raise InputError(f"the body has {len(body):,} bytes, and {self._max_bytes:,} are taken; send it in parts")
-        decoded = self._converter.decode(body)
+        try:
+            decoded = self._converter.decode(body)
+        except BaseException as error:
+            inlet.meter.error(error)
+            raise
         inlet.meter.add(bytes=len(body))
         inlet.reject(decoded.rejected)
         inlet.offer(decoded.frame)

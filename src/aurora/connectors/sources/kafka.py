@@ -68,7 +68,13 @@ class KafkaSource:
         good = [message for message in messages if message.error() is None]
         if good:
             values = [message.value() or b"" for message in good]
-            if inlet.take(self._converter.decode_each(values), sum(map(len, values))):
+            try:
+                taken = inlet.take(self._converter.decode_each(values), sum(map(len, values)))
+            except BaseException:
+                # The consumer has moved past these messages; another one begins where the last stored offsets are.
+                self.close()
+                raise
+            if taken:
                 self._unsafe.append((inlet.mark, _last_of_partitions(good)))
         self._store(consumer, inlet)
         for message in messages:

@@ -13,7 +13,7 @@ from aurora.connectors.files import open_source
 from aurora.connectors.live.failures import HopelessError
 from aurora.connectors.live.inlet import Inlet
 from aurora.connectors.rejected import Rejected, Rejection
-from aurora.errors import InputError
+from aurora.connectors.sources.files import read_once
 from aurora.model.schema import Schema
 from aurora.model.source_kinds import ReplaySource as Declared
 
@@ -34,7 +34,8 @@ class ReplaySource:
         inlet.connected()
         while not inlet.halt.stopped:
             before = inlet.meter.count("tuples")
-            self._once(inlet)
+            with read_once(self._path):
+                self._once(inlet)
             if not self._declared.repeat:
                 return
             if inlet.meter.count("tuples") == before:
@@ -83,13 +84,10 @@ class ReplaySource:
 
         if not self._path.exists():
             raise FileNotFoundError(f"{self._path} is not there")
+        source = open_source(self._path, self._schema, stream=inlet.stream, on_reject=reject)
         try:
-            source = open_source(self._path, self._schema, stream=inlet.stream, on_reject=reject)
-            try:
-                for frame in source.batches(_BATCH_TUPLES):
-                    if frame.height:
-                        yield frame
-            finally:
-                source.close()
-        except InputError as error:
-            raise HopelessError(str(error)) from error
+            for frame in source.batches(_BATCH_TUPLES):
+                if frame.height:
+                    yield frame
+        finally:
+            source.close()

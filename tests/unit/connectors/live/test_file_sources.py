@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from aurora.clock import ManualClock
@@ -142,3 +143,25 @@ def test_a_recording_can_begin_anew(tmp_path: Path) -> None:
     path.write_text("t,x\n5,1\n6,2\n")
     came = _replayed(path, 35, 1, repeat=True)
     assert came == [(0.0, 1), (1.0, 2), (1.0, 1), (2.0, 2), (2.0, 1), (3.0, 2), (3.0, 1)]
+
+
+@pytest.mark.parametrize("kind", ["extension", "format", "replay"])
+def test_a_file_on_which_a_library_panics_has_failed_and_does_not_begin_again(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(_lines(1, 2))
+
+    def panic(*_given: object) -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setattr(Recorder, "enqueue", panic)
+    clock = ManualClock()
+    declared = DeclaredReplay(name="it", into="s", path=str(path), time="x")
+    source = {
+        "extension": WholeFile(path, SCHEMA),
+        "format": ConvertedFile(path, JSON),
+        "replay": ReplaySource(declared, path, SCHEMA),
+    }[kind]
+    with pytest.raises(HopelessError, match="cannot be read any further: index out of bounds"):
+        source.run(inlet(Recorder(), CountedHalt(clock, 10), clock))

@@ -19,8 +19,8 @@ class _Sink:
     def __init__(self, *, batch: int = 100, attempts: int | None = None) -> None:
         self.batch = batch
         self.attempts = attempts
-        self.failures: list[Exception | None] = []
-        self.open_failures: list[Exception] = []
+        self.failures: list[BaseException | None] = []
+        self.open_failures: list[BaseException] = []
         self.sent: list[list[int]] = []
         self.opened = self.closed = self.idled = 0
 
@@ -190,3 +190,37 @@ def test_a_sink_that_still_has_something_on_its_way_is_looked_after_soon() -> No
         assert sink.idled == 1
     assert waited[0] == 0.1
     assert waited[1] < 0.02
+
+
+def test_a_panic_is_told_and_the_batch_sent_again() -> None:
+    sink = _Sink(batch=1)
+    sink.open_failures = [pl.exceptions.PanicException("at the start")]
+    sink.failures = [pl.exceptions.PanicException("index out of bounds")] * 2
+    out = _Out(sink)
+    out.put(1, 2)
+    status = out.finish()
+    assert sink.sent == [[1], [2]]
+    assert (status.retries, status.dead, status.last_error) == (3, 0, "index out of bounds")
+
+
+def test_a_batch_on_which_a_library_panics_each_time_is_a_dead_letter() -> None:
+    sink = _Sink(batch=1)
+    sink.failures = [pl.exceptions.PanicException("index out of bounds")] * 5
+    out = _Out(sink)
+    out.put(1, 2)
+    status = out.finish()
+    assert (sink.sent, status.dead, status.waiting) == ([[2]], 1, 0)
+
+
+def test_an_engine_does_not_wait_for_a_sink_whose_thread_has_ended() -> None:
+    class Broken(Outflow):
+        def turn(self, wait_s: float) -> bool:
+            raise pl.exceptions.PanicException("in the midst of it")
+
+    clock = ManualClock()
+    known = meter(clock, "sink")
+    flow = Broken(_Sink, known, CountedHalt(clock, 1), BackOff(1, 4, Random(0)), 1, block=True)
+    thread = flow.start()
+    assert thread is not None
+    thread.join(20)
+    assert (known.state, flow.waiting.closed) == ("failed", True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 import polars as pl
@@ -12,6 +15,7 @@ from aurora.clock import ManualClock
 from aurora.connectors.live.backoff import BackOff
 from aurora.connectors.live.failures import HopelessError, optional, secret
 from aurora.connectors.live.inlet import Inlet
+from aurora.connectors.live.watched import run_watched, start_watched
 from aurora.connectors.live.worker import Worker
 from aurora.errors import InputError, StateError
 from tests.unit.connectors.live.stand_ins import CountedHalt, Recorder, inlet
@@ -169,3 +173,118 @@ def test_only_what_was_taken_or_will_never_be_may_be_confirmed() -> None:
     assert inlet(target, CountedHalt(clock, 10), clock).put(FRAME)
     target.failures = [StateError("it is paused")] * 100
     assert not inlet(target, CountedHalt(clock, 3), clock).put(FRAME)
+
+
+# Every way in which a worker can end
+
+
+@pytest.mark.parametrize("error", [pl.exceptions.PanicException("index out of bounds"), SystemExit(3)])
+def test_what_is_no_exception_is_told_and_tried_again(error: BaseException) -> None:
+    def panic(inlet: Inlet) -> None:
+        inlet.connected()
+        raise error
+
+    states = list[str]()
+    clock, target = ManualClock(), Recorder()
+    halt = CountedHalt(clock, 100, lambda _: states.append(way.meter.state))
+    way = inlet(target, halt, clock)
+    source = _Source(panic, panic, _bring)
+    Worker(lambda: source, way, BackOff(1.0, 8.0, Random(1))).run()
+    assert states == ["retrying", "retrying"]
+    assert (way.meter.state, target.rows) == ("ended", [(1,), (2,)])
+    assert way.meter.status().last_error
+
+
+def test_a_source_that_cannot_be_closed_has_been_stopped_all_the_same() -> None:
+    class Clinging(_Source):
+        def close(self) -> None:
+            raise pl.exceptions.PanicException("it holds on to something")
+
+    clock = ManualClock()
+    way = inlet(Recorder(), CountedHalt(clock, 1), clock)
+    worker = Worker(lambda: Clinging(_bring), way, BackOff(1.0, 8.0, Random(1)))
+    worker.run()
+    worker.release()
+    assert "holds on" in way.meter.status().last_error
+
+
+class _SilentError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text either")
+
+
+def test_a_failure_that_has_no_text_is_told_by_its_type() -> None:
+    def fail(_inlet: Inlet) -> None:
+        raise _SilentError
+
+    assert _run(_Source(fail, _bring))[2].meter.status().last_error == "_SilentError"
+
+
+def test_a_thread_that_ends_without_a_word_has_failed() -> None:
+    clock = ManualClock()
+    way = inlet(Recorder(), CountedHalt(clock, 1), clock)
+    way.connected()
+    run_watched(lambda: None, way.meter)
+    assert (way.meter.state, "without a reason" in way.meter.status().last_error) == ("failed", True)
+
+
+def test_where_there_is_no_thread_left_the_source_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", full)
+    clock = ManualClock()
+    way = inlet(Recorder(), CountedHalt(clock, 1), clock)
+    assert start_watched("aurora source it", lambda: None, way.meter) is None
+    assert (way.meter.state, way.meter.status().last_error) == ("failed", "can't start new thread")
+
+
+_ALONE = """\
+import threading
+inside, others = [], threading.Event()
+
+def alone(name):
+    inside.append(name)
+    if len(inside) > 1:
+        others.set()
+        raise ImportError(f"{inside} are imported at the same time")
+    others.wait(0.3)
+    inside.remove(name)
+"""
+
+
+def test_packages_are_imported_by_one_thread_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules of one package that import each other are half made while another thread imports them as well."""
+    package = tmp_path / "aurora_test_package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "meeting.py").write_text(_ALONE)
+    names = ("one", "two", "three")
+    for name in names:
+        (package / f"{name}.py").write_text(f"from aurora_test_package.meeting import alone\nalone({name!r})\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    failures = list[BaseException]()
+
+    def load(name: str) -> None:
+        try:
+            optional(f"aurora_test_package.{name}")
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=load, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    for module in [name for name in sys.modules if name.startswith("aurora_test_package")]:
+        del sys.modules[module]
+    assert failures == []
+
+
+def test_a_package_that_is_there_and_cannot_be_imported_is_not_called_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "aurora_test_broken.py").write_text("raise ImportError('libpq is too old')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ImportError, match="libpq is too old"):
+        optional("aurora_test_broken")
