@@ -78,7 +78,15 @@ def test_functions(text: str, expected: object) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["chr(0)", "chr(55296)", "chr(-1)", "repeat('ab', 1000000)", "lpad('a', 1000001)", "split_part('a', ',', 1 - 1)"],
+    [
+        "chr(0)",
+        "chr(55296)",
+        "chr(-1)",
+        "repeat('ab', 1000000)",
+        "lpad('a', 1000001)",
+        "lpad('a', 1000001, '')",
+        "split_part('a', ',', 1 - 1)",
+    ],
 )
 def test_what_does_not_exist_is_null_and_counted(text: str) -> None:
     assert fault(text) == (None, 1)
@@ -107,7 +115,49 @@ def test_arguments_from_columns(text: str, expected: list[object]) -> None:
     assert faults == [0, 0, 0]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "replace(repeat(s, 20000), s, repeat('b', 100000))",
+        "replace(repeat(s, 600000), 'a', 'bc')",
+        "array_join(split(repeat(s, 20000), 'a'), repeat('b', 100000))",
+        "regexp_replace(repeat(s, 400000), '.', '$0$0$0')",
+    ],
+)
+def test_what_gets_too_long_is_null_and_counted_before_memory_is_taken_for_it(text: str) -> None:
+    assert evaluate(text, s=["a", "a", None]) == ([None] * 3, [1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("replace(repeat(s, 1000000), 'a', 'b')", 1_000_000),
+        ("replace(repeat(s, 500000), 'a', 'bc')", 1_000_000),
+        ("replace(repeat(s, 1000000), s, '')", 0),
+        ("regexp_replace(repeat(s, 100000), 'a', '${0}b')", 200_000),
+        ("array_join(split(repeat(s, 1000), 'a'), repeat('b', 999))", 999_000),
+    ],
+)
+def test_what_is_long_and_within_the_limit_is_made(text: str, length: int) -> None:
+    assert evaluate(f"length({text})", s=["a", None]) == ([length, None], [0, 0])
+
+
+@pytest.mark.parametrize("far", [2**63 - 1, -(2**63), 2**31, -(2**31) - 1, 2**32])
+def test_a_place_far_outside_a_list_has_no_element(far: int) -> None:
+    assert values("element_at(split(s, ','), i)", s=["a,b", None], i=[far, far]) == [None, None]
+    assert values(f"element_at(l, {far})", l=[[1, 2], None]) == [None, None]
+
+
 def test_null_in_any_argument_gives_null() -> None:
+    assert values("trim(s, 'a' || nullif(s, s))", s=[" a "]) == [None]
+    assert values("trim(trailing 'a' from s) || ltrim('a', s) || rtrim(s, s)", s=[None, "b"]) == [None, "ba"]
+    assert values("replace(s, '', nullif(s, s))", s=["a"]) == [None]
+    assert values("array_contains(l, i)", l=[[1, None], [1, None], [1], None], i=[None, 2, 1, 1]) == [
+        None,
+        False,
+        True,
+        None,
+    ]
     assert values("substring(s, i, j)", s=["a", "a"], i=[None, 1], j=[1, None]) == [None, None]
     assert values("lpad(s, i)", s=["a"], i=[None]) == [None]
     assert values("replace(s, 'a', null)", s=["a"]) == [None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from aurora.expressions.vectors import by_numpy
 
 GROUP = "text"
 MAX_MADE = 1_000_000
-"""How many characters lpad, rpad and repeat make at most; beyond that is NULL and counted."""
+"""How many characters functions make of fewer at most; beyond that is NULL and counted."""
 _FAR = 2**31
 
 
@@ -60,7 +61,7 @@ def _pad(at_start: bool) -> Any:
     def build(text: pl.Expr, length: pl.Expr, fill: str = " ") -> pl.Expr:
         size = pl.when(length <= MAX_MADE).then(pl.max_horizontal(length, 0))
         if not fill:
-            return text.str.slice(0, size)
+            return pl.when(size.is_not_null()).then(text.str.slice(0, size))
         missing = pl.max_horizontal(size - _length(text), 0)
         times = (missing + len(fill) - 1) // len(fill)
         filling = pl.lit(fill).repeat_by(times).list.join("").str.slice(0, missing)
@@ -85,15 +86,58 @@ def _repeat(text: pl.Expr, times: pl.Expr) -> pl.Expr:
 
 
 def _replace(text: pl.Expr, old: pl.Expr, new: pl.Expr) -> pl.Expr:
+    found = text.str.split(old).list.len().cast(pl.Int64) - 1
+    growth = pl.when(old == "").then(_length(new) * 0).otherwise(found * (_length(new) - _length(old)))
+    text = pl.when((growth <= 0) | (_length(text) + growth <= MAX_MADE)).then(text)
     return pl.when(old == "").then(text).otherwise(text.str.split(old).list.join(new))
 
 
 def _choose_replace(nodes: tuple[Node, ...]) -> Way:
     old, new = nodes[1], nodes[2]
-    if isinstance(old, Literal) and isinstance(new, Literal) and old.value and isinstance(new.value, str):
-        before, after = str(old.value), new.value
-        return Way(lambda text, _, __: text.str.replace_all(before, after, literal=True))
-    return Way(_replace, reuses=True)
+    if not (isinstance(old, Literal) and isinstance(new, Literal) and old.value and isinstance(new.value, str)):
+        return Way(_replace, fallible=True, reuses=True)
+    before, after = str(old.value), new.value
+
+    def plain(text: pl.Expr) -> pl.Expr:
+        return text.str.replace_all(before, after, literal=True)
+
+    if len(after) <= len(before):
+        return Way(lambda text, _, __: plain(text))
+
+    def careful(text: pl.Expr) -> pl.Expr:
+        return _replace(text, pl.lit(before), pl.lit(after))
+
+    return Way(lambda text, _, __: _unless_long(text, len(after), plain, careful), fallible=True)
+
+
+def _unless_long(text: pl.Expr, growth: int, plain: Build, careful: Build) -> pl.Expr:
+    """The plain formula if no text of the column is so long that it might grow beyond the limit, else the careful one.
+
+    It costs a look at the lengths, where looking for what makes each text grow would double the cost of the formula.
+    """
+    column = pl.col("text")
+
+    def run(columns: Sequence[pl.Series]) -> pl.Series:
+        longest = columns[0].str.len_bytes().max()
+        short = not isinstance(longest, int) or longest * growth <= MAX_MADE
+        return columns[0].to_frame("text").select((plain if short else careful)(column)).to_series()
+
+    return pl.map_batches([text], run, return_dtype=pl.String(), is_elementwise=True)
+
+
+def _regexp_replace(text: pl.Expr, pattern: str, new: str) -> pl.Expr:
+    """A match makes the text longer by the replacement at most, and by itself for each group that this names."""
+
+    def plain(text: pl.Expr) -> pl.Expr:
+        return text.str.replace_all(pattern, new)
+
+    def careful(text: pl.Expr) -> pl.Expr:
+        matches = text.str.count_matches(pattern).cast(pl.Int64)
+        most = _length(text) * (1 + new.count("$")) + matches * len(new)
+        return plain(pl.when(most <= MAX_MADE).then(text))
+
+    # An empty match may stand before every character and behind the last one.
+    return _unless_long(text, 2 * (1 + len(new)), plain, careful)
 
 
 def _position(part: pl.Expr, text: pl.Expr) -> pl.Expr:
@@ -162,10 +206,12 @@ def _character(code: pl.Expr) -> pl.Expr:
 def _trim(strip: str) -> tuple[Signature, ...]:
     def build(text: pl.Expr, characters: pl.Expr | None = None) -> pl.Expr:
         method = getattr(text.str, strip)
-        stripped: pl.Expr = method(" ") if characters is None else method(characters)
-        return stripped
+        if characters is None:
+            return method(" ")  # type: ignore[no-any-return]
+        # Polars takes NULL to mean every kind of blank.
+        return pl.when(characters.is_not_null()).then(method(characters))
 
-    return (signature("(text: string, [characters: string]) -> string", build),)
+    return (signature("(text: string, [characters: string]) -> string", build, reuses=True),)
 
 
 def _one(
@@ -272,7 +318,7 @@ FUNCTIONS = (
         "replace",
         (signature("(text: string, old: string, new: string) -> string", choose=_choose_replace),),
         GROUP,
-        "Every occurrence of old replaced by new.",
+        f"Every occurrence of old replaced by new; what gets longer than {MAX_MADE:,} characters is NULL and counted.",
         "replace('a-b-c', '-', '+')",
         "a+b+c",
     ),
@@ -354,12 +400,14 @@ FUNCTIONS = (
         (
             signature(
                 "(text: string, pattern: string!, new: string!) -> string",
-                lambda t, pattern, new: t.str.replace_all(pattern, new),
+                _regexp_replace,
                 check=check_regex,
+                fallible=True,
             ),
         ),
         GROUP,
-        "Every match of a regular expression replaced; ${1} in the replacement is the first group.",
+        "Every match of a regular expression replaced; ${1} in the replacement is the first group. "
+        f"What might get longer than {MAX_MADE:,} characters is NULL and counted.",
         "regexp_replace('a1b22', '[0-9]+', '#')",
         "a#b#",
     ),
