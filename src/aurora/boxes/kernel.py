@@ -137,12 +137,14 @@ def asks_arrival(texts: Iterable[str]) -> bool:
 
 
 def typed(text: str, scope: Scope, report: Report, *, expect: Type | None = None) -> Scalar | None:
-    """The analysed expression, or None with its problems in the report."""
+    """The analysed expression, or None with its problems in the report. Warnings go there in either case."""
     try:
-        return analyse(text, scope, expect=expect)
+        scalar = analyse(text, scope, expect=expect)
     except ExpressionError as error:
         report.take(error.problems)
         return None
+    report.take(scalar.warnings)
+    return scalar
 
 
 def typed_all(texts: Mapping[str, str], scope: Scope, report: Report) -> dict[str, Scalar] | None:
@@ -156,12 +158,14 @@ def typed_all(texts: Mapping[str, str], scope: Scope, report: Report) -> dict[st
 def typed_aggregates(
     compute: Mapping[str, str], scope: Scope, report: Report, *, grouping: Sequence[str], window_type: Type | None
 ) -> Aggregates | None:
-    """The analysed aggregate expressions, or None with their problems in the report."""
+    """The analysed aggregate expressions, or None with their problems in the report; warnings in either case."""
     try:
-        return analyse_aggregates(compute, scope, grouping=grouping, window_type=window_type)
+        aggregates = analyse_aggregates(compute, scope, grouping=grouping, window_type=window_type)
     except ExpressionError as error:
         report.take(error.problems)
         return None
+    report.take(aggregates.warnings)
+    return aggregates
 
 
 def check_grouping(names: Sequence[str], schema: Schema, report: Report) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from aurora.errors import ExpressionError, Report
+from aurora.errors import ExpressionError, Problem, Report
 from aurora.expressions import registry
 from aurora.expressions.binding import Binder, show
 from aurora.expressions.coercion import coerce
@@ -52,6 +52,7 @@ def _key(call: AggregateCall) -> object:
 class Aggregates:
     calls: tuple[AggregateCall, ...]
     finals: dict[str, Scalar]
+    warnings: tuple[Problem, ...] = ()
 
 
 _SAME = {t: t for t in (BOOL, INT, DOUBLE, STRING, TIMESTAMP, DURATION)}
@@ -260,6 +261,6 @@ def analyse_aggregates(
         node = bind_tree(AggregateBinder(scope, place, grouping, window_type, calls, text), tree)
         if node is not None:
             finals[name] = Scalar(text, node)
-    if report.problems:
+    if report.errors:
         raise ExpressionError(report.problems)
-    return Aggregates(tuple(calls), finals)
+    return Aggregates(tuple(calls), finals, tuple(report.problems))

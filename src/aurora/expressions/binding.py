@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from sqlglot import ErrorLevel, exp
 
 from aurora.errors import Report, did_you_mean
-from aurora.expressions import literals, registry
-from aurora.expressions.casts import cast_way, targets
+from aurora.expressions import hints, literals, registry
+from aurora.expressions.casts import cast_way, narrowed, targets
 from aurora.expressions.coercion import coerce, common_type
+from aurora.expressions.dialect import Aurora
 from aurora.expressions.functions import BY_NAME
 from aurora.expressions.functions.calendar import FIELDS
 from aurora.expressions.names import AGGREGATES, CLOCKS, RESERVED_NAMES, WINDOW_FUNCTIONS
@@ -23,7 +24,7 @@ from aurora.expressions.scope import Scope
 from aurora.expressions.spans import point_at, span_of
 from aurora.expressions.timestamps import timestamp_literal
 from aurora.model.train import ARRIVAL
-from aurora.model.types import BOOL, DURATION, NULL, STRING, TIMESTAMP
+from aurora.model.types import BOOL, DURATION, INT, NULL, STRING, TIMESTAMP, Type
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.IntDiv: "//", exp.Mod: "%",
@@ -31,6 +32,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.BitwiseRightShift: ">>", exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
     exp.NullSafeEQ: "is not distinct from", exp.NullSafeNEQ: "is distinct from", exp.RegexpLike: "rlike",
 }  # fmt: skip
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _QUERIES = (exp.Query, exp.Subquery, exp.Exists)
 
 Trees = Sequence["exp.Expr"]
@@ -136,7 +138,27 @@ class Binder:
         return self.bind(tree.this)
 
     def _operator(self, tree: exp.Expr) -> Node | None:
-        return self.apply(_OPERATORS[type(tree)], [tree.this, tree.expression])
+        nodes = self.bind_all([tree.this, tree.expression])
+        if nodes is None:
+            return None
+        if isinstance(tree, _COMPARISONS) and isinstance(tree.this, _COMPARISONS):
+            self.report.add("unsupported-syntax", f"{show(tree)} compares with a comparison", hints.CHAIN)
+            return None
+        if isinstance(tree, exp.EQ | exp.NEQ):
+            self._warn_of_null(tree)
+        return self.resolved(_OPERATORS[type(tree)], nodes)
+
+    def _warn_of_null(self, tree: exp.Expr) -> None:
+        """NULL equals nothing, not even NULL; a comparison with it is most likely a question for NULL."""
+        operands = [tree.this.unnest(), tree.expression.unnest()]
+        others = [operand for operand in operands if not isinstance(operand, exp.Null)]
+        if len(others) < len(operands):
+            question = "is null" if isinstance(tree, exp.EQ) else "is not null"
+            way_out = f"write {show(others[0]) if others else 'x'} {question}"
+            self._warn(tree, f"{show(tree)} is NULL for every tuple, and never true", way_out)
+
+    def _warn(self, tree: exp.Expr, found: str, way_out: str) -> None:
+        self.report.add("comparison-with-null", found, way_out, severity="warning", span=span_of(tree))
 
     def _negate(self, tree: exp.Expr) -> Node | None:
         operand = tree.this
@@ -163,7 +185,14 @@ class Binder:
         return Logic(BOOL, name, operands) if len(operands) == len(nodes) else None
 
     def _concatenation(self, tree: exp.Expr) -> Node | None:
-        return self.apply("||", chain(tree))
+        nodes = self.bind_all(chain(tree))
+        if nodes is None:
+            return None
+        if not any(node.type in (STRING, NULL) for node in nodes):
+            kinds = ", ".join(str(node.type) for node in nodes)
+            self.report.add("type-mismatch", f"{show(tree)} joins {kinds}, and no text", hints.OR_OR)
+            return None
+        return self.resolved("||", nodes)
 
     def _is(self, tree: exp.Expr) -> Node | None:
         if isinstance(tree.expression, exp.Null):
@@ -223,6 +252,9 @@ class Binder:
             tests = [self.boolean(branch.this, "WHEN") for branch in branches]
         else:
             tested = self.bind_all([subject_tree, *(branch.this for branch in branches)])
+            if any(isinstance(branch.this.unnest(), exp.Null) for branch in branches):
+                way_out = f"write case when {show(subject_tree)} is null then ... end"
+                self._warn(tree, f"WHEN NULL in {show(tree)} never holds", way_out)
             what = "the values of CASE"
             met_tests = self.comparable(self.meet(tested, what), what) if tested else None
             tests = [None] if met_tests is None else list(met_tests)
@@ -239,6 +271,14 @@ class Binder:
         target = literals.cast_target(tree.args["to"], self.report)
         if node is None or target is None:
             return None
+        found = self._cast_to(tree, node, target.type)
+        if found is None:
+            return None
+        if target.range is not None:
+            return Call(INT, f"cast as {target.name}", (found,), narrowed(target.range), range=target.range)
+        return found if target.length is None else self.resolved("left", [found, Literal(INT, target.length)])
+
+    def _cast_to(self, tree: exp.Expr, node: Node, target: Type) -> Node | None:
         if target == TIMESTAMP and isinstance(node, Literal) and isinstance(node.value, str):
             value = timestamp_literal(node.value)
             if value is not None:
@@ -257,6 +297,18 @@ class Binder:
             return None
         return Call(target, "cast", (node,), way)
 
+    def _subscript(self, tree: exp.Expr) -> Node | None:
+        """``list[n]``, from 1, as SQL counts. A text has no elements: they could be characters, or bytes."""
+        if len(tree.expressions) != 1 or isinstance(tree.expressions[0], exp.Slice):
+            self.refuse(tree)
+            return None
+        nodes = self.bind_all([tree.this, tree.expressions[0]])
+        if nodes is not None and nodes[0].type == STRING:
+            way_out = "write substring(text, 1, 1) for a character, or split_part(text, ',', 1) for a part"
+            self.report.add("type-mismatch", f"{show(tree)} asks for an element of a text", way_out)
+            return None
+        return None if nodes is None else self.resolved("element_at", nodes)
+
     # Calls.
 
     def _call(self, tree: exp.Expr) -> Node | None:
@@ -274,6 +326,8 @@ class Binder:
             return self._if(tree)
         if name in ("coalesce", "ifnull", "nvl"):
             return self._coalesce(tree)
+        if name in ("date_part", "datepart"):
+            return self._field(*tree.expressions) if self.right_count(name, tree.expressions, 2, 2) else None
         return self.apply(name, tree.expressions)
 
     def aggregate(self, tree: exp.Expr, where: exp.Expr | None) -> Node | None:
@@ -287,10 +341,14 @@ class Binder:
         return None
 
     def _filter(self, tree: exp.Expr) -> Node | None:
-        if not isinstance(tree.this, exp.Anonymous) or not is_aggregate(tree.this.name.lower()):
+        name = tree.this.name.lower() if isinstance(tree.this, exp.Anonymous) else ""
+        if is_aggregate(name):
+            return self.aggregate(tree.this, tree.expression.this)
+        if name and name not in RESERVED_NAMES and name not in registry.FUNCTIONS:
+            self._unknown_function(name)
+        else:
             self.refuse(tree)
-            return None
-        return self.aggregate(tree.this, tree.expression.this)
+        return None
 
     def _arrival_time(self, tree: exp.Expr) -> Node | None:
         if not self.right_count("arrival_time", tree.expressions, 0, 0):
@@ -327,14 +385,17 @@ class Binder:
         return False
 
     def _extract(self, tree: exp.Expr) -> Node | None:
-        field = tree.this.name.lower()
+        return self._field(tree.this, tree.expression)
+
+    def _field(self, word: exp.Expr, time: exp.Expr) -> Node | None:
+        field = word.name.lower()
         name = FIELDS.get(field) or FIELDS.get(field.removesuffix("s"))
         if name is None:
             way_out = did_you_mean(field, FIELDS) or "name a field of a timestamp"
             self.report.add("bad-literal", f"{field!r} is not a field of a timestamp", way_out, choices=FIELDS)
-            self.bind(tree.expression)
+            self.bind(time)
             return None
-        return self.apply(name, [tree.expression])
+        return self.apply(name, [time])
 
     def _substring(self, tree: exp.Expr) -> Node | None:
         return self.apply("substring", [tree.args[n] for n in ("this", "start", "length") if tree.args.get(n)])
@@ -355,7 +416,6 @@ class Binder:
         entry = BY_NAME.get(name)
         if entry is None or (entry.sign and name == entry.name and not name.isidentifier() and not trees):
             self._unknown_function(name)
-            self.bind_all(trees)
             return None
         signatures = [signature for signature in entry.signatures if signature.accepts(len(trees))]
         words = [
@@ -369,11 +429,9 @@ class Binder:
         return resolve(BY_NAME[name], name, nodes, self.report)
 
     def _unknown_function(self, name: str) -> None:
-        names = [*RESERVED_NAMES, *registry.FUNCTIONS, *registry.AGGREGATES]
-        way_out = did_you_mean(name, sorted(n for n in names if n.isidentifier() and n not in CLOCKS))
-        way_out = (
-            way_out or "the reference lists all functions; your own are registered in a module named with --functions"
-        )
+        """The arguments are not looked at: what they may be depends on the function that is meant."""
+        known = [*RESERVED_NAMES, *registry.FUNCTIONS, *registry.AGGREGATES]
+        way_out = hints.for_function(name, (n for n in known if n.isidentifier() and n not in CLOCKS))
         self.report.add("unknown-function", f"there is no function {name!r}", way_out)
 
     def _apply_user(self, user: registry.UserFunction, trees: Trees) -> Node | None:
@@ -397,13 +455,7 @@ class Binder:
             way_out = "an expression sees one tuple; use a join box, whose one side may be static data"
             self.report.add("subquery-not-allowed", f"{show(tree)} holds a query", way_out)
             return
-        ways_out: dict[type[exp.Expr], str] = {
-            exp.Window: "use an aggregate box for windows",
-            exp.Placeholder: "write the value itself",
-            exp.Parameter: "write the value itself",
-            exp.Star: "name the columns; * stands in count(*) only",
-        }
-        way_out = ways_out.get(type(tree), "see the reference of expressions for what can be written")
+        way_out = hints.for_syntax(tree)
         self.report.add("unsupported-syntax", f"{show(tree)} ({type(tree).__name__}{detail}) is not supported", way_out)
 
 
@@ -437,7 +489,7 @@ def word(tree: exp.Expr) -> Node:
 
 def show(tree: exp.Expr, size: int = 60) -> str:
     """The expression as SQL, cut short."""
-    text = tree.sql("duckdb", normalize_functions=False, unsupported_level=ErrorLevel.IGNORE)
+    text = tree.sql(Aurora, normalize_functions=False, unsupported_level=ErrorLevel.IGNORE)
     return text if len(text) <= size else text[: size - 3] + "..."
 
 
@@ -468,6 +520,7 @@ _HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Escape: _handler("this expression", Binder._escape),
     exp.In: _handler("this expressions", Binder._in),
     exp.Case: _handler("this ifs default", Binder._case),
+    exp.Bracket: _handler("this expressions", Binder._subscript),
     exp.Cast: _handler("this to", Binder._cast),
     exp.TryCast: _handler("this to safe", Binder._cast),
     exp.Anonymous: _handler("this expressions", Binder._call),

@@ -64,6 +64,11 @@ _WAYS: dict[tuple[Type, Type], Way] = {
 }
 
 
+def narrowed(bounds: tuple[int, int]) -> Way:
+    """An int as a narrower one: NULL outside of its range."""
+    return Way(lambda x: pl.when(x.is_between(*bounds)).then(x), fallible=True, reuses=True)
+
+
 def cast_way(source: Type, target: Type) -> Way | None:
     """How a value of one type becomes another, None if it does not. Doubles lose their fraction as ints."""
     return _WAYS.get((source, target))

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aurora.expressions.nodes import Literal, Node, Widen
+import polars as pl
+
+from aurora.expressions.casts import cast_way
+from aurora.expressions.nodes import Call, Literal, Node, Value, Widen
 from aurora.expressions.timestamps import interval_literal, timestamp_literal
-from aurora.model.types import DOUBLE, DURATION, INT, NULL, STRING, TIMESTAMP, Type
+from aurora.model.types import BOOL, DOUBLE, DURATION, INT, NULL, STRING, TIMESTAMP, Type
+
+READABLE = frozenset([BOOL, INT, DOUBLE, TIMESTAMP, DURATION])
+"""The types whose values may be written as text literals where they meet others, as in ``n = '5'``."""
 
 
 def is_text_literal(node: Node) -> bool:
@@ -25,23 +31,41 @@ def cost(node: Node, target: Type) -> int | None:
 
 
 def common_type(nodes: Sequence[Node]) -> Type | None:
-    """The type in which all nodes meet, None if there is none.
+    """The type in which all nodes meet, None if there is none. Text literals are read as what the others are.
 
     >>> common_type([Literal(INT, 1), Literal(DOUBLE, 0.5), Literal(NULL, None)])
     Type('double')
+    >>> common_type([Literal(INT, 1), Literal(STRING, "2.5")])
+    Type('double')
     """
-    types = {node.type for node in nodes} - {NULL}
+    texts = [str(node.value) for node in nodes if isinstance(node, Literal) and node.type == STRING]
+    types = {node.type for node in nodes if not is_text_literal(node)} - {NULL}
     if not types:
-        return NULL
-    if types == {INT, DOUBLE}:
+        return STRING if texts else NULL
+    meeting = DOUBLE if types == {INT, DOUBLE} else types.pop() if len(types) == 1 else None
+    if meeting is None or meeting == STRING or not texts:
+        return meeting
+    if meeting == INT and any(read(text, INT) is None and read(text, DOUBLE) is not None for text in texts):
         return DOUBLE
-    if len(types) == 1:
-        return types.pop()
-    temporal = types - {STRING}
-    if len(temporal) != 1 or any(node.type == STRING and not is_text_literal(node) for node in nodes):
-        return None
-    meeting = temporal.pop()
-    return meeting if meeting.temporal else None
+    return meeting if meeting in READABLE else None
+
+
+def meeting_cost(node: Node, target: Type) -> int | None:
+    """As ``cost``, where values of several types meet, so that text literals are read as what the others are."""
+    return 2 if is_text_literal(node) and target in READABLE else cost(node, target)
+
+
+def read(text: str, target: Type) -> Value:
+    """The value that a text literal stands for, None if it stands for none."""
+    if target == TIMESTAMP:
+        return timestamp_literal(text)
+    if target == DURATION:
+        amount = interval_literal(text, None)
+        return amount if isinstance(amount, int) else None
+    way = cast_way(STRING, target)
+    assert way is not None
+    value: Value = pl.select(way.build(pl.lit(text))).item()
+    return value
 
 
 def coerce(node: Node, target: Type) -> Node | None:
@@ -54,10 +78,15 @@ def coerce(node: Node, target: Type) -> Node | None:
         if isinstance(node, Literal) and isinstance(node.value, int):
             return Literal(DOUBLE, float(node.value))
         return Widen(DOUBLE, node)
-    if isinstance(node, Literal) and isinstance(node.value, str):
-        value = timestamp_literal(node.value) if target == TIMESTAMP else None
-        if target == DURATION:
-            amount = interval_literal(node.value, None)
-            value = amount if isinstance(amount, int) else None
+    if isinstance(node, Literal) and isinstance(node.value, str) and target in READABLE:
+        value = read(node.value, target)
         return None if value is None else Literal(target, value)
     return None
+
+
+def as_text(node: Node) -> Node | None:
+    """The node as the text that a cast makes of it; None if there is no such cast."""
+    if node.type in (STRING, NULL):
+        return coerce(node, STRING)
+    way = cast_way(node.type, STRING)
+    return None if way is None else Call(STRING, "cast", (node,), way)

@@ -32,4 +32,5 @@ class AuroraParser(DuckDBParser):
 
 
 class Aurora(DuckDB):
+    INDEX_OFFSET = 0  # sqlglot would count the n of list[n] from 0; here it stays as it is written.
     Parser = AuroraParser

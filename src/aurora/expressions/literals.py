@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 
-from aurora.errors import Report
+from aurora.errors import Report, did_you_mean
 from aurora.expressions.nodes import Literal, Node
 from aurora.expressions.timestamps import interval_literal
-from aurora.model.types import BINARY, BOOL, DOUBLE, DURATION, INT, STRING, TIMESTAMP, Type
+from aurora.model.type_names import ALIASES, RANGES, WAYS_OUT
+from aurora.model.types import BOOL, DOUBLE, DURATION, INT, SCALARS, STRING, TIMESTAMP, Type
 
 _MAX_INT = 2**63 - 1
-_CAST_TARGETS = {
-    "BOOLEAN": BOOL, "INT": INT, "BIGINT": INT, "DOUBLE": DOUBLE, "TEXT": STRING, "VARCHAR": STRING,
-    "TIMESTAMP": TIMESTAMP, "TIMESTAMPNTZ": TIMESTAMP, "TIMESTAMPTZ": TIMESTAMP, "INTERVAL": DURATION,
-    "VARBINARY": BINARY, "BINARY": BINARY, "DURATION": DURATION,
-}  # fmt: skip
-"""Types by sqlglot's names for them. Narrower ints, floats and decimals are missing: columns cannot have them."""
+
+
+@dataclass(frozen=True)
+class CastTarget:
+    """What a cast asks for: a type and, if its name says so, a range of ints or a greatest length of texts."""
+
+    type: Type
+    name: str
+    range: tuple[int, int] | None = None
+    length: int | None = None
 
 
 def number(text: str, report: Report) -> Node | None:
     """An int, or a double if the text has a point or an exponent; the sign is part of the text."""
     if set(text) & set(".eE"):
-        value = float(text)
+        try:
+            value = float(text)
+        except ValueError:
+            return _bad_number(text, report)
         if abs(value) != float("inf"):
             return Literal(DOUBLE, value)
         report.add("bad-literal", f"{text} is more than a double can hold", "write a smaller number")
         return None
-    whole = int(text)
+    try:
+        whole = int(text)
+    except ValueError:
+        return _bad_number(text, report)
     if -_MAX_INT - 1 <= whole <= _MAX_INT:
         return Literal(INT, whole)
     report.add("bad-literal", f"{text} is too large for an int", "an int has 64 bits; write a double, with .0")
     return None
+
+
+def _bad_number(text: str, report: Report) -> None:
+    found = f"{text[:40]} is not a number"
+    report.add("bad-literal", found, "write an int such as 5, or a double such as 0.5 or 5e3")
 
 
 def interval(tree: exp.Expr, shown: str, report: Report) -> Node | None:
@@ -47,21 +65,44 @@ def interval(tree: exp.Expr, shown: str, report: Report) -> Node | None:
     return Literal(DURATION, value)
 
 
+_FORMS = {
+    TIMESTAMP: "write it as '2024-12-31 23:59:59.5'",
+    DURATION: "write it as '1m30s'",
+    BOOL: "write true or false",
+    INT: "write a number, or cast(x as string) to have texts",
+    DOUBLE: "write a number, or cast(x as string) to have texts",
+}
+
+
 def bad_text(node: Literal, target: Type, report: Report) -> None:
-    """Reports a text that was to be read as a timestamp or a duration."""
-    form = "'2024-12-31 23:59:59.5'" if target == TIMESTAMP else "'1m30s'"
-    report.add("bad-literal", f"{node.value!r} is not a {target}", f"write it as {form}")
+    """Reports a text that was to be read as a value of another type."""
+    report.add("bad-literal", f"{node.value!r} is not {'an' if target == INT else 'a'} {target}", _FORMS[target])
 
 
-def cast_target(kind: exp.Expr, report: Report) -> Type | None:
-    name = getattr(kind.this, "name", str(kind.this))
-    if name == "USERDEFINED":
-        name = str(kind.args.get("kind")).upper()
-    target = _CAST_TARGETS.get(name)
-    if target is not None and not kind.expressions:
-        return target
-    way_out = "cast to bool, int (64 bits), double, string, timestamp, duration or binary"
-    if name == "DATE":
-        way_out = "a date is a timestamp: write timestamp '2024-12-31', or date_trunc('day', t)"
-    report.add("unknown-type", f"no column has the type {kind.sql('duckdb').lower()}", way_out)
+def cast_target(kind: exp.Expr, report: Report) -> CastTarget | None:
+    """What the type in a cast means, or None with a problem in the report."""
+    name = str(kind.args.get("kind") or getattr(kind.this, "name", kind.this)).lower()
+    target = SCALARS.get(name) or ALIASES.get(name)
+    parameters = [parameter.name for parameter in kind.expressions]
+    if target is not None and not parameters:
+        return CastTarget(target, name, RANGES.get(name))
+    if target == STRING and len(parameters) == 1 and parameters[0].isdecimal() and 0 < int(parameters[0]) <= _MAX_INT:
+        return CastTarget(target, name, length=int(parameters[0]))
+    if (target == DOUBLE and len(parameters) == 1) or (target == TIMESTAMP and parameters == ["6"]):
+        return CastTarget(target, name)
+    shown = kind.sql("duckdb").lower()
+    report.add("unknown-type", f"no column has the type {shown}", _way_out(name, target))
     return None
+
+
+def _way_out(name: str, target: Type | None) -> str:
+    if name == "date":
+        return "a date is a timestamp: write timestamp '2024-12-31', or date_trunc('day', t)"
+    if name in ("array", "list"):
+        return "lists are not cast; split(text, ',') and collect(x) make them"
+    if target == TIMESTAMP or name.startswith("timestamp_"):
+        return "a timestamp counts microseconds: cast to timestamp, and cut it with date_trunc('second', t)"
+    if target is not None:
+        return f"cast to {target}, without parameters"
+    otherwise = "cast to bool, int (64 bits), double, string, timestamp, duration or binary"
+    return WAYS_OUT.get(name) or did_you_mean(name, SCALARS) or otherwise

@@ -14,6 +14,7 @@ AGGREGATES = {
 }  # fmt: skip
 """The aggregate functions by every name they are known under."""
 WINDOW_FUNCTIONS = ("timed_out", "window_start", "window_end")
-SPECIAL = ("if", "iif", "coalesce", "ifnull", "nvl", "arrival_time", "cast", "try_cast", "extract")
+SPECIAL = ("if", "iif", "coalesce", "ifnull", "nvl", "arrival_time", "cast", "try_cast", "extract", "date_part",
+           "datepart")  # fmt: skip
 CLOCKS = ("now", "current_timestamp", "current_date", "current_time", "localtimestamp", "getdate", "sysdate")
 RESERVED_NAMES = frozenset([*BY_NAME, *AGGREGATES, *WINDOW_FUNCTIONS, *SPECIAL, *CLOCKS])

@@ -63,10 +63,21 @@ FORMS = (
         ("try_cast",),
         "conversion",
         ("cast(x as type)", "x::type"),
-        "x as bool, int, double, string, timestamp, duration or binary. A double loses its fraction as an int. "
-        "What does not fit is NULL and counted.",
+        "x as bool, int, double, string, timestamp, duration or binary, or as what other systems call these: bigint, "
+        "real, text, bytea and so on. A double loses its fraction as an int; varchar(n) keeps the first n characters; "
+        "smallint, tinyint and the unsigned ones are ints within their range. What does not fit is NULL and counted.",
         "cast('12' as int) + cast(2.9 as int)",
         14,
+    ),
+    FunctionEntry(
+        "[ ]",
+        (),
+        "lists",
+        ("list[n]",),
+        "As element_at: the n-th element, from 1, or from the end if negative; NULL if there is none. A text has no "
+        "elements: substring(text, n, 1) is its n-th character.",
+        "split('a,b', ',')[2]",
+        "b",
     ),
     FunctionEntry(
         "interval",
@@ -88,9 +99,9 @@ FORMS = (
     ),
     FunctionEntry(
         "extract",
-        (),
+        ("date_part", "datepart"),
         "time",
-        ("extract(field from t)",),
+        ("extract(field from t)", "date_part('field', t)"),
         "A field of a time; each is also a function: hour(t).",
         "extract(hour from timestamp '2024-01-01 13:00')",
         13,

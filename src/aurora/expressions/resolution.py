@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aurora.errors import Report
-from aurora.expressions.coercion import coerce, common_type, cost
+from aurora.expressions.coercion import as_text, coerce, common_type, cost, meeting_cost
 from aurora.expressions.functions.declaration import Function, Signature
 from aurora.expressions.literals import bad_text
 from aurora.expressions.nodes import Call, Literal, Node, Value
@@ -43,7 +43,7 @@ def _match(signature: Signature, nodes: Sequence[Node]) -> tuple[int, list[Type]
         target: Type | None
         if kind == "any":
             target = node.type
-        elif kind == "word":
+        elif kind in ("word", "text"):
             target = STRING
         elif kind == "T":
             target = shared
@@ -51,12 +51,20 @@ def _match(signature: Signature, nodes: Sequence[Node]) -> tuple[int, list[Type]
             target = None if shared is None else list_of(shared)
         else:
             target = Type.parse(kind)
-        distance = None if target is None else cost(node, target)
+        distance = None if target is None else _distance(kind, node, target)
         if target is None or distance is None:
             return None
         total += distance
         targets.append(target)
     return total, targets
+
+
+def _distance(kind: str, node: Node, target: Type) -> int | None:
+    if kind == "T":
+        return meeting_cost(node, target)
+    if kind == "text" and node.type != STRING:
+        return None if as_text(node) is None else 1
+    return cost(node, target)
 
 
 def _shared_type(signature: Signature, nodes: Sequence[Node]) -> Type | None:
@@ -79,7 +87,7 @@ def _call(
     good = True
     for index, (node, target) in enumerate(zip(nodes, targets, strict=True)):
         parameter = signature.parameter(index)
-        brought = coerce(node, target)
+        brought = as_text(node) if parameter.type == "text" else coerce(node, target)
         if brought is None:
             assert isinstance(node, Literal)
             bad_text(node, target, report)

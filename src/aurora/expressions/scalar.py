@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from aurora.errors import ExpressionError, Report
+from aurora.errors import ExpressionError, Problem, Report
 from aurora.expressions.binding import Binder
 from aurora.expressions.coercion import coerce, cost
 from aurora.expressions.compile import Compiled, compile_tree
@@ -22,6 +22,8 @@ class Scalar:
 
     text: str
     tree: Node
+    warnings: tuple[Problem, ...] = field(default=(), compare=False, repr=False)
+    """What is legal in it, but most likely not meant."""
 
     @property
     def type(self) -> Type:
@@ -42,7 +44,7 @@ class Scalar:
 
     def of(self, tree: Node) -> Scalar:
         """A part of this expression, as an expression."""
-        return replace(self, tree=tree)
+        return replace(self, tree=tree, warnings=())
 
 
 def analyse(text: str, scope: Scope, *, expect: Type | None = None) -> Scalar:
@@ -60,7 +62,7 @@ def analyse(text: str, scope: Scope, *, expect: Type | None = None) -> Scalar:
         node = expected(node, expect, text, report)
     if node is None:
         raise ExpressionError(report.problems)
-    return Scalar(text, node)
+    return Scalar(text, node, tuple(report.problems))
 
 
 def bind_tree(binder: Binder, tree: exp.Expr) -> Node | None:

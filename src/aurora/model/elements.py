@@ -10,13 +10,12 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 from aurora.errors import Report
 from aurora.model.element import Element, InputNames
 from aurora.model.forms import Holds
-from aurora.model.naming import check_column, shown, suggestion
+from aurora.model.naming import check_column, shown
 from aurora.model.qos import QoS
 from aurora.model.quantities import Duration, Tuples, parse_quantity
 from aurora.model.schema import Schema
+from aurora.model.type_names import DEEPEST_LIST, advice
 from aurora.model.types import SCALARS, Type
-
-_DEEPEST_LIST = 5
 
 
 def read_schema(data: Any, report: Report) -> Schema | None:
@@ -34,11 +33,11 @@ def read_schema(data: Any, report: Report) -> Schema | None:
         here = report.at(name if isinstance(name, str | int) else str(name))
         good = check_column(name, here)
         try:
-            kind = Type.parse(text) if isinstance(text, str) and text.count("<") <= _DEEPEST_LIST else None
+            kind = Type.parse(text) if isinstance(text, str) and text.count("<") <= DEEPEST_LIST else None
         except ValueError:
             kind = None
         if kind is None:
-            hint = suggestion(text, SCALARS, "use one of the choices, or list<...> of one")
+            hint = advice(text) if isinstance(text, str) else "use one of the choices, or list<...> of one"
             here.add("unknown-type", f"column {shown(name)} has the type {shown(text)}", hint, choices=SCALARS)
         elif good:
             columns[name] = kind

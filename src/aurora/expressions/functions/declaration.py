@@ -14,10 +14,14 @@ Check = Callable[[tuple[Value, ...]], str | None]
 _PARAMETER = re.compile(r"(?P<open>\[)?(?P<name>\w+)(?P<many>\.\.\.)?: (?P<type>[\w<>]+)(?P<constant>!)?\]?")
 
 
+_SHOWN = {"word": "'keyword'", "text": "any"}
+
+
 @dataclass(frozen=True)
 class Parameter:
-    """``type`` is a type's name, ``T`` for whatever the other T arguments share, ``any``, ``list<T>``, or ``word``,
-    a bare or quoted keyword such as the unit of ``date_trunc``."""
+    """``type`` is a type's name, ``T`` for whatever the other T arguments share, ``any``, ``list<T>``, ``text``, a
+    value of any type as the text that a cast makes of it, or ``word``, a bare or quoted keyword such as the unit of
+    ``date_trunc``."""
 
     name: str
     type: str
@@ -26,7 +30,7 @@ class Parameter:
     many: bool = False
 
     def __str__(self) -> str:
-        kind = "'keyword'" if self.type == "word" else ("constant " if self.constant else "") + self.type
+        kind = _SHOWN.get(self.type) or ("constant " if self.constant else "") + self.type
         text = f"{self.name}{'...' if self.many else ''} {kind}"
         return f"[{text}]" if self.optional else text
 

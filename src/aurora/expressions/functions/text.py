@@ -18,6 +18,8 @@ GROUP = "text"
 MAX_MADE = 1_000_000
 """How many characters functions make of fewer at most; beyond that is NULL and counted."""
 _FAR = 2**31
+_LEFT = "The first n characters; if n is negative, all but the last -n."
+_RIGHT = "The last n characters; if n is negative, all but the first -n."
 
 
 def _length(text: pl.Expr) -> pl.Expr:
@@ -50,11 +52,11 @@ def _choose_slice(nodes: tuple[Node, ...]) -> Way:
 
 
 def _left(text: pl.Expr, n: pl.Expr) -> pl.Expr:
-    return text.str.head(n.clip(0, _FAR))
+    return text.str.head(n.clip(-_FAR, _FAR))
 
 
 def _right(text: pl.Expr, n: pl.Expr) -> pl.Expr:
-    return text.str.tail(n.clip(0, _FAR))
+    return text.str.tail(n.clip(-_FAR, _FAR))
 
 
 def _pad(at_start: bool) -> Any:
@@ -229,11 +231,12 @@ def _two(
 FUNCTIONS = (
     Function(
         "||",
-        (signature("(text...: string) -> string", lambda *parts: pl.concat_str(parts)),),
+        (signature("(value...: text) -> string", lambda *parts: pl.concat_str(parts)),),
         GROUP,
-        "The texts one after another; NULL if one is NULL.",
-        "'a' || 'b' || 'c'",
-        "abc",
+        "The values one after another, as the texts that a cast makes of them; NULL if one is NULL. One operand of || "
+        "must be a string; concat takes any.",
+        "'feed-' || 17",
+        "feed-17",
         ("concat",),
         sign="a || b",
     ),
@@ -241,15 +244,15 @@ FUNCTIONS = (
         "concat_ws",
         (
             signature(
-                "(separator: string!, text...: string) -> string",
+                "(separator: string!, value...: text) -> string",
                 lambda separator, *parts: pl.concat_str(parts, separator=separator, ignore_nulls=True),
                 strict=False,
             ),
         ),
         GROUP,
-        "The texts that are not NULL, with a separator between them.",
-        "concat_ws('-', 'a', null, 'b')",
-        "a-b",
+        "The values that are not NULL, as texts, with a separator between them.",
+        "concat_ws('-', 'a', null, 7)",
+        "a-7",
     ),
     _one("upper", lambda t: t.str.to_uppercase(), "In upper case.", "upper('aurora')", "AURORA", "ucase"),
     _one("lower", lambda t: t.str.to_lowercase(), "In lower case.", "lower('Aurora')", "aurora", "lcase"),
@@ -294,8 +297,8 @@ FUNCTIONS = (
         "uro",
         ("substr",),
     ),
-    _two("left", "(text: string, n: int) -> string", _left, "The first n characters.", "left('aurora', 2)", "au"),
-    _two("right", "(text: string, n: int) -> string", _right, "The last n characters.", "right('aurora', 2)", "ra"),
+    _two("left", "(text: string, n: int) -> string", _left, _LEFT, "left('aurora', -2)", "auro"),
+    _two("right", "(text: string, n: int) -> string", _right, _RIGHT, "right('aurora', 2)", "ra"),
     Function(
         "lpad",
         (_pad(at_start=True),),
