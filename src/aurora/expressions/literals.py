@@ -27,28 +27,20 @@ class CastTarget:
 
 def number(text: str, report: Report) -> Node | None:
     """An int, or a double if the text has a point or an exponent; the sign is part of the text."""
-    if set(text) & set(".eE"):
-        try:
-            value = float(text)
-        except ValueError:
-            return _bad_number(text, report)
-        if abs(value) != float("inf"):
-            return Literal(DOUBLE, value)
-        report.add("bad-literal", f"{text} is more than a double can hold", "write a smaller number")
-        return None
     try:
-        whole = int(text)
+        value = float(text) if set(text) & set(".eE") else int(text)
     except ValueError:
-        return _bad_number(text, report)
-    if -_MAX_INT - 1 <= whole <= _MAX_INT:
-        return Literal(INT, whole)
-    report.add("bad-literal", f"{text} is too large for an int", "an int has 64 bits; write a double, with .0")
+        found, way_out = f"{text[:40]} is not a number", "write an int such as 5, or a double such as 0.5 or 5e3"
+    else:
+        if isinstance(value, float) and abs(value) != float("inf"):
+            return Literal(DOUBLE, value)
+        if isinstance(value, int) and -_MAX_INT - 1 <= value <= _MAX_INT:
+            return Literal(INT, value)
+        found, way_out = f"{text[:40]} is too large for an int", "an int has 64 bits; write a double, with .0"
+        if isinstance(value, float):
+            found, way_out = f"{text[:40]} is more than a double can hold", "write a smaller number"
+    report.add("bad-literal", found, way_out)
     return None
-
-
-def _bad_number(text: str, report: Report) -> None:
-    found = f"{text[:40]} is not a number"
-    report.add("bad-literal", found, "write an int such as 5, or a double such as 0.5 or 5e3")
 
 
 def interval(tree: exp.Expr, shown: str, report: Report) -> Node | None:

@@ -7,6 +7,7 @@ names too, because expressions are SQL.
 from __future__ import annotations
 
 import re
+from functools import reduce
 
 from aurora.errors import did_you_mean
 from aurora.model.types import BINARY, BOOL, DOUBLE, DURATION, INT, SCALARS, STRING, TIMESTAMP, Type, list_of
@@ -69,9 +70,7 @@ def meant(text: str) -> Type | None:
         lists, text = lists + 1, (found["inner"] or found["element"]).strip()
     name = " ".join(_PARAMETERS.sub("", text).split())
     kind = SCALARS.get(name) or ALIASES.get(name)
-    for _ in range(lists if kind is not None else 0):
-        kind = list_of(kind)
-    return kind
+    return None if kind is None else reduce(lambda item, _: list_of(item), range(lists), kind)
 
 
 def advice(text: str) -> str:

@@ -68,7 +68,7 @@ FUNCTIONS = (
         "array_join",
         (signature("(values: list<string>, separator: string) -> string", choose=_choose_join),),
         GROUP,
-        f"The elements as one text, without NULL. More than {MAX_MADE:,} characters of separators are NULL and counted.",
+        f"The elements as one text, without NULL; with over {MAX_MADE:,} characters of separators NULL and counted.",
         "array_join(split('a,b', ','), '-')",
         "a-b",
         ("array_to_string",),
