@@ -7,7 +7,7 @@ evaluation really went: not in a branch of CASE that was not taken, not behind a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -27,7 +27,7 @@ from aurora.expressions.nodes import (
     constant,
     walk,
 )
-from aurora.expressions.vectors import align, let
+from aurora.expressions.vectors import let
 from aurora.model.types import BOOL, NULL, TIMESTAMP
 
 MAX_INLINE = 6
@@ -56,30 +56,40 @@ class Compiled:
 
 @dataclass(frozen=True)
 class _Part:
-    """A compiled node; ``show`` says whether each of its faults shows as a NULL value."""
+    """A compiled node; ``show`` says whether each of its faults shows as a NULL value, ``single`` whether its value is
+    one row for all tuples."""
 
     value: pl.Expr
     faults: pl.Expr | None = None
     show: bool = True
+    single: bool = False
 
 
 def compile_tree(tree: Node) -> Compiled:
     """A constant is stretched to the length of the frame, so that every value has one row per tuple."""
     part = _compile(tree)
     value, faults = part.value, part.faults
-    if constant(tree):
-        value = pl.repeat(value.first(), pl.len(), dtype=tree.type.to_polars())
-        faults = None if faults is None else pl.repeat(faults.first(), pl.len(), dtype=_COUNT)
+    if part.single:
+        value = _stretched(value, tree.type.to_polars())
+    if faults is not None and not faults.meta.root_names():
+        faults = _stretched(faults, _COUNT)
     elif faults is not None and sum(isinstance(n, Call) and n.way.fallible for n in walk(tree)) > MAX_INLINE:
-        faults = _step_by_step(tree)
+        faults = faults_step_by_step(tree)
     return Compiled(value, faults, part.show, direct(tree))
 
 
+def _stretched(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """A single row as a column as long as the frame."""
+    return pl.repeat(value.first(), pl.len(), dtype=dtype)
+
+
 def _compile(node: Node) -> _Part:
-    return _COMPILERS[type(node)](node, [_compile(child) for child in node.children])
+    parts = [_compile(child) for child in node.children]
+    single = not isinstance(node, Column | Hidden) and all(part.single for part in parts)
+    return replace(_COMPILERS[type(node)](node, parts), single=single)
 
 
-def _step_by_step(tree: Node) -> pl.Expr:
+def faults_step_by_step(tree: Node) -> pl.Expr:
     """The faults, with the value of every node computed once and kept."""
     names = sorted({node.name for node in walk(tree) if isinstance(node, Column | Hidden)})
 
@@ -102,7 +112,7 @@ def _evaluate(node: Node, frame: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
         columns += [values.alias(f"{index}"), faults.alias(f"{index} faults")]
         parts.append(_Part(pl.col(f"{index}"), pl.col(f"{index} faults")))
     part = _COMPILERS[type(node)](node, parts)
-    data = pl.DataFrame(align(columns)) if columns else frame
+    data = pl.DataFrame(columns) if columns else frame
     faults_expr = pl.lit(0, dtype=_COUNT) if part.faults is None else part.faults
     result = data.with_columns(part.value.alias("value"), faults_expr.alias("faults"))
     return result["value"], result["faults"]
@@ -167,7 +177,8 @@ def _call(node: Call, parts: Sequence[_Part]) -> _Part:
             )
         )
 
-    values = [part.value for part, fixed in zip(parts, plain, strict=True) if not fixed]
+    varying = [index for index, fixed in enumerate(plain) if not fixed]
+    values = _arguments(node.subject, [parts[i] for i in varying], [node.arguments[i] for i in varying])
     shared = node.way.reuses and not all(argument.simple for argument in node.arguments)
     value = let(values, build, node.type.to_polars()) if shared else build(*values)
     faults = [part.faults for part in parts]
@@ -181,6 +192,15 @@ def _call(node: Call, parts: Sequence[_Part]) -> _Part:
     total = _total(faults)
     strict = node.way.strict or node.way.fallible
     return _Part(value, total, all(part.show for part in parts) if strict else total is None)
+
+
+def _arguments(subject: int | None, parts: Sequence[_Part], nodes: Sequence[Node]) -> list[pl.Expr]:
+    """What a formula is given. A single value as its subject is stretched where another argument is a column:
+    Polars' methods on texts and lists answer for a subject of one row with one row, or not at all."""
+    values = [part.value for part in parts]
+    if subject is not None and parts and parts[subject].single and not all(part.single for part in parts):
+        values[subject] = _stretched(values[subject], nodes[subject].type.to_polars())
+    return values
 
 
 def _logic(node: Logic, parts: Sequence[_Part]) -> _Part:

@@ -91,7 +91,8 @@ class Call(Node):
     """A function or operator; all arguments are evaluated.
 
     ``plain`` marks the arguments, constants all, that the formula takes as Python values, not as expressions.
-    ``range`` bounds an int result that is not NULL.
+    ``range`` bounds an int result that is not NULL. ``subject`` is the argument that the formula applies the others
+    to, counted without the plain ones; None if the formula takes a single value beside a column in any place.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Call(Node):
     way: Way = field(compare=False, repr=False)
     plain: tuple[bool, ...] = ()
     range: tuple[int, int] | None = field(default=None, compare=False, repr=False)
+    subject: int | None = field(default=None, compare=False, repr=False)
 
     @property
     def children(self) -> tuple[Node, ...]:

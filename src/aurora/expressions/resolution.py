@@ -110,7 +110,8 @@ def _call(
     found_range = signature.range(tuple(arguments)) if callable(signature.range) else signature.range
     flags = tuple(signature.parameter(index).constant for index in range(len(nodes)))
     way = signature.choose(tuple(arguments))
-    return Call(returns, function.name, tuple(arguments), way, flags, found_range)
+    subject = None if function.sign else signature.subject
+    return Call(returns, function.name, tuple(arguments), way, flags, found_range, subject)
 
 
 def _returns(signature: Signature, targets: list[Type]) -> Type:

@@ -38,13 +38,15 @@ class Parameter:
 @dataclass(frozen=True)
 class Signature:
     """One way to call a function. ``choose`` may look at the typed arguments, to leave out checks that are not
-    needed; ``check`` says what is wrong with the constants, or gives None."""
+    needed; ``check`` says what is wrong with the constants, or gives None. ``subject`` is the argument that the formula
+    applies the others to (``Call.subject``)."""
 
     parameters: tuple[Parameter, ...]
     returns: str
     choose: Choose
     check: Check | None = None
     range: tuple[int, int] | Callable[[tuple[Node, ...]], tuple[int, int]] | None = None
+    subject: int = 0
 
     def accepts(self, count: int) -> bool:
         least = sum(not p.optional for p in self.parameters)
@@ -68,6 +70,7 @@ def signature(
     choose: Choose | None = None,
     check: Check | None = None,
     range: tuple[int, int] | Callable[[tuple[Node, ...]], tuple[int, int]] | None = None,
+    subject: int = 0,
 ) -> Signature:
     """Reads ``(text: string, pattern: string!, [group: int!]) -> string``; ``!`` marks what must be a constant.
 
@@ -90,7 +93,7 @@ def signature(
         def choose(arguments: tuple[Node, ...]) -> Way:
             return way
 
-    return Signature(tuple(parameters), returns, choose, check, range)
+    return Signature(tuple(parameters), returns, choose, check, range, subject)
 
 
 @dataclass(frozen=True)

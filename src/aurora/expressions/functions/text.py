@@ -327,7 +327,7 @@ FUNCTIONS = (
     ),
     Function(
         "position",
-        (signature("(part: string, text: string) -> int", _position, reuses=True, range=(0, 2**32)),),
+        (signature("(part: string, text: string) -> int", _position, reuses=True, range=(0, 2**32), subject=1),),
         GROUP,
         "Where a part first occurs in the text, 0 if nowhere; also position(part in text).",
         "position('r' in 'aurora')",
