@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install page test lint format types docs pictures demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding bench-converters bench-server bench-page brokers soak experiments clean
+.PHONY: help install page test lint format types docs pictures demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding bench-converters bench-server bench-page brokers soak fuzz experiments clean
 
 help: ## show this list
 	@echo "Aurora. Targets:"
@@ -93,6 +93,9 @@ brokers: install ## install Mosquitto, PostgreSQL and Kafka for the tests of sou
 
 bench-shedding: install ## what answers are worth under overload, by policy, locally and on Spark (EXPERIMENT_ARGS=--quick)
 	$(BIN)/python -m benchmarks.experiments --only shedding,shedding-spark $(EXPERIMENT_ARGS)
+
+fuzz: install ## a million random expressions: only errors of our own, no panic, no answer that depends on the train (FUZZ_ARGS="--count 10000")
+	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
 
 experiments: install ## the scheduling paper's figures on this engine, in 20 minutes (EXPERIMENT_ARGS="--quick --only 5,6")
 	$(BIN)/python -m benchmarks.experiments $(EXPERIMENT_ARGS)

@@ -19,7 +19,14 @@ from aurora.model.train import Emission, Progress, Train
 from aurora.model.typed import Producer, TypedNetwork
 from aurora.processors.allocation import keep_freed_memory
 from aurora.processors.plan import BoxCost, Execution, FileRows, Result
-from aurora.processors.poison import RejectedTuple, given, runs_user_code, sample, without_poison
+from aurora.processors.poison import (
+    EVALUATION_FAILURES,
+    RejectedTuple,
+    given,
+    runs_user_code,
+    sample,
+    without_poison,
+)
 from aurora.processors.sieve import Sieving, Sifter
 from aurora.storage.states import StateStore, state_name
 
@@ -127,12 +134,10 @@ class LocalProcessor:
         began = time.perf_counter()
         cost.tuples_in = sum(map(len, inputs.values()))
         cost.calls = len(inputs)
-        if name in self._guarded:
-            emissions, found = self._run_guarded(name, inputs, progress)
-            cost.rejected += len(found)
-            rejected += found
-        else:
-            emissions = given(self._kernels[name], inputs, progress)
+        run = self._run_guarded if name in self._guarded else self._run_trusted
+        emissions, found = run(name, inputs, progress)
+        cost.rejected += len(found)
+        rejected += found
         self._collect(name, emissions, trains, cost)
         cost.tuples_in -= cost.shed
         cost.cost_s = time.perf_counter() - began
@@ -153,6 +158,22 @@ class LocalProcessor:
         self._kernels[name] = self._fresh(name)
         self._restore(name, before)
         return given(self._kernels[name], clean, progress), rejected
+
+    def _run_trusted(
+        self, name: str, inputs: dict[int, Train], progress: Progress
+    ) -> tuple[list[Emission], list[RejectedTuple]]:
+        """No state is taken beforehand, as none of the operator's code runs. If evaluation fails all the same, a box
+        without state can go on without the tuples that it failed on."""
+        kernel = self._kernels[name]
+        try:
+            return given(kernel, inputs, progress), []
+        except EVALUATION_FAILURES:
+            if not isinstance(kernel, BaseKernel) or kernel.state():
+                raise
+            clean, rejected = without_poison(name, lambda: self._fresh(name), inputs, progress)
+            if not rejected:
+                raise
+        return given(kernel, clean, progress), rejected
 
     def _collect(self, name: str, emissions: Sequence[Emission], trains: dict[Producer, Train], cost: BoxCost) -> None:
         found: dict[str, list[Train]] = {}

@@ -1,4 +1,4 @@
-"""Tuples on which the operator's code fails: found one by one, set apart, and the run goes on without them."""
+"""Tuples on which the operator's code or an expression fails: found one by one, set apart; the run goes on without."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from aurora.errors import UserCodeError
 from aurora.expressions import registry
@@ -19,6 +20,10 @@ from aurora.model.train import ORDER, Emission, Ints, Progress, Train, rows_at
 REJECTED = Schema.of(box="string", number="int", reason="string", tuple="string")
 """The columns of the stream of rejected tuples."""
 
+EVALUATION_FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What Polars raises where an expression meets a value that it was not built for. A panic is no Exception."""
+
+_FAILURES = (UserCodeError, *EVALUATION_FAILURES)
 _SAMPLE = 3
 
 
@@ -76,7 +81,7 @@ def _search(
     chosen[rows] = True
     try:
         given(make(), {port: _some(train, chosen)}, progress)
-    except UserCodeError as error:
+    except _FAILURES as error:
         if len(rows) == 1:
             reasons[int(rows[0])] = _first_line(error)
             return
@@ -96,8 +101,9 @@ def _rejected(box: str, train: Train, row: int, reason: str) -> RejectedTuple:
     return RejectedTuple(box, number, reason, text)
 
 
-def _first_line(error: UserCodeError) -> str:
-    return str(error).partition("\n")[0]
+def _first_line(error: BaseException) -> str:
+    reason = str(error).partition("\n")[0]
+    return reason if isinstance(error, UserCodeError) else f"an expression could not be evaluated: {reason}"
 
 
 def sample(trains: Mapping[int, Train]) -> str:

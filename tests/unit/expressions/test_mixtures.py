@@ -7,12 +7,8 @@ constant for a column of one row. So each mixture is evaluated row by row and as
 from __future__ import annotations
 
 import itertools
-import math
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import polars as pl
 import pytest
@@ -20,45 +16,16 @@ import pytest
 from aurora.errors import Report
 from aurora.expressions import Scope, analyse
 from aurora.expressions.compile import faults_step_by_step
-from aurora.expressions.functions import ALL, BY_NAME
+from aurora.expressions.functions import ALL
 from aurora.expressions.functions.declaration import Function, Parameter, Signature
-from aurora.expressions.nodes import Call, Literal, Node, constant, walk
+from aurora.expressions.nodes import Literal, Node, constant
 from aurora.expressions.resolution import resolve
 from aurora.expressions.scalar import Scalar
 from aurora.model.types import Type
+from tests.unit.expressions.nasty import CONSTANT_EXPRESSIONS, LITERALS, VALUES, fixed, frame_of
 
 ROWS = 5
 TRAINS = (0, 1, 2, 100)
-_TIMES = [None, 0, 1_704_067_200_123_456, -86_400_000_001, 951_782_400_000_000]
-VALUES: dict[str, list[Any]] = {
-    "bool": [None, True, False],
-    "int": [None, 0, 1, -1, 2, 3, 7, 65, 2**31, -(2**63), 2**63 - 1],
-    "double": [None, 0.0, -0.5, 1.5, 2.0, 1e300, math.inf, -math.inf, math.nan],
-    "string": [None, "", "a", "ra", "aurora", "b,a", " a ", "é€", "3", "2024-01-02", "%a_"],
-    "timestamp": _TIMES,
-    "duration": _TIMES,
-    "binary": [None, b"", b"a", b"\xff"],
-    "list<int>": [None, [], [1], [3, None, 1], [2, 2]],
-    "list<string>": [None, [], ["a"], ["ra", None, "a"], [""]],
-}
-LITERALS: dict[str, Any] = {
-    "bool": True,
-    "int": 2,
-    "double": 1.5,
-    "string": "aurora",
-    "timestamp": 1_704_067_200_123_456,
-    "duration": 90_000_000,
-    "binary": b"ab",
-}
-CONSTANT_EXPRESSIONS = {
-    "bool": "1 < 2",
-    "int": "abs(-2)",
-    "double": "sqrt(4.0)",
-    "string": "lower('Aurora')",
-    "timestamp": "to_timestamp(86400)",
-    "duration": "interval '1' second * 2",
-    "list<string>": "split('a,ra', ',')",
-}
 KINDS = ("column", "expression", "literal", "constant", "null")
 SHARED = ("int", "string", "double", "timestamp")
 """What the type variable of a signature stands for, one after the other."""
@@ -81,16 +48,6 @@ def _argument(kind: str, type_: str, name: str, scope: Scope) -> Node | None:
     if kind == "null":
         return None if type_.startswith("list") else Literal(Type.parse(type_), None)
     return Literal(Type.parse(type_), LITERALS[type_]) if type_ in LITERALS else None
-
-
-@cache
-def _fixed(name: str, index: int) -> Node | None:
-    """A constant that the function takes in this place, from its example."""
-    for node in walk(analyse(BY_NAME[name].example, Scope({})).tree):
-        if isinstance(node, Call) and node.name == name and index < len(node.arguments):
-            found = node.arguments[index]
-            return found if isinstance(found, Literal) else None
-    return None
 
 
 def _counts(signature: Signature) -> Iterator[int]:
@@ -127,7 +84,7 @@ def _family(function: Function, parameters: list[Parameter], types: list[str]) -
     for mixture in itertools.product(KINDS, repeat=len(varying)):
         kinds = dict(zip(varying, mixture, strict=True))
         nodes = [
-            _argument(kinds[i], types[i], f"c{i}", scope) if i in kinds else _fixed(function.name, i)
+            _argument(kinds[i], types[i], f"c{i}", scope) if i in kinds else fixed(function.name, i)
             for i in range(len(parameters))
         ]
         known = [node for node in nodes if node is not None]
@@ -135,15 +92,6 @@ def _family(function: Function, parameters: list[Parameter], types: list[str]) -
         if call is not None:
             calls[f"{function.name}({', '.join(map(str, zip(types, mixture, strict=False)))})"] = call
     return Family(columns, calls)
-
-
-def _frame(columns: dict[str, str], rows: int, seed: int) -> pl.DataFrame:
-    lottery = random.Random(seed)
-    series = []
-    for name, type_ in columns.items():
-        drawn = [lottery.choice(VALUES[type_]) for _ in range(rows)]
-        series.append(pl.Series(name, drawn, dtype=Type.parse(type_).to_polars()))
-    return pl.DataFrame(series)
 
 
 class Ways:
@@ -208,7 +156,7 @@ def _forms(form: str, type_: str) -> Family:
 
 
 def _compare(family: Family, seed: int) -> None:
-    ways, rows = Ways(family.calls), _frame(family.columns, ROWS, seed)
+    ways, rows = Ways(family.calls), frame_of(family.columns, ROWS, seed)
     alone = [ways(rows.slice(index, 1)) for index in range(ROWS)]
     for size in TRAINS:
         for label, values in ways(pl.concat([rows] * 20).slice(0, size)).items():

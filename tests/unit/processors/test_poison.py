@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 import pytest
 
 from aurora.errors import UserCodeError
+from aurora.expressions.functions import BY_NAME
+from aurora.expressions.functions.declaration import Function, signature
 from aurora.expressions.registry import register_function, unregister
 from aurora.testing import run_rows
 
@@ -69,3 +71,37 @@ def test_where_no_tuple_is_to_blame_the_run_stops_and_says_what_it_had() -> None
     network = NETWORK.replace("tenfold(x)}}", "alone(x)}}", 1)
     with pytest.raises(UserCodeError, match=r"in box big: .*too many.*first tuples it was given.*\"x\": 0"):
         run_rows(network, {"s": [row for row in ROWS if row["x"] != 13]}, train=7)
+
+
+def _panicking(values: Sequence[pl.Series]) -> pl.Series:
+    if (values[0] == 13).any():
+        raise pl.exceptions.PanicException("index out of bounds")
+    return values[0]
+
+
+@pytest.fixture
+def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A built-in function with a mistake in it, as one in Polars would be."""
+    formula = signature("(x: int) -> int", lambda x: pl.map_batches([x], _panicking, return_dtype=pl.Int64()))
+    monkeypatch.setitem(BY_NAME, "fragile", Function("fragile", (formula,), "test", "", "", None))
+
+
+@pytest.mark.usefixtures("fragile")
+@pytest.mark.parametrize("parts", [None, 2])
+@pytest.mark.parametrize("train", [1, 7, None])
+@pytest.mark.parametrize(
+    "box", ["kind: map, in: s, extend: {x: fragile(x)}", "kind: filter, in: s, where: fragile(x) >= 0"]
+)
+def test_a_panic_in_an_expression_costs_the_tuple_not_the_network(
+    box: str, train: int | None, parts: int | None
+) -> None:
+    network = f"""
+aurora: 1
+network: panic
+streams: {{s: {{schema: {{k: string, t: int, x: int}}}}}}
+boxes: {{b: {{{box}}}}}
+outputs: {{o: {{from: b}}}}
+"""
+    found = run_rows(network, {"s": ROWS}, train=train, parts=parts)
+    assert found.rows("o") == [tuple(row.values()) for row in ROWS if row["x"] != 13]
+    assert found.statistics.boxes["b"].rejected == sum(row["x"] == 13 for row in ROWS)
