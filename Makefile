@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install page test lint format types docs pictures demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding bench-converters bench-server bench-page brokers soak fuzz experiments clean
+.PHONY: help install page test lint format types docs pictures demo bench-boxes bench-spark bench-arrays bench-latency bench-pressure bench-statistics bench-shedding bench-converters bench-server bench-page brokers soak fuzz oracle experiments clean
 
 help: ## show this list
 	@echo "Aurora. Targets:"
@@ -69,6 +69,9 @@ bench-latency: install ## latency beside Bytewax, Pathway, Flink SQL and Structu
 
 soak: install ## ten minutes at changing rates: nothing lost, queues short, memory flat (BENCH_ARGS="--seconds 60 --processor spark")
 	$(BIN)/python -m benchmarks.soak $(BENCH_ARGS)
+
+oracle: install ## random expressions, windows and joins against DuckDB, for minutes (ORACLE_ARGS="5000 --seed 7 --only windows")
+	$(BIN)/python -m tests.sql_twins $(ORACLE_ARGS)
 
 bench-pressure: install ## queues larger than their memory: how much slower a run gets (BENCH_ARGS=--quick)
 	$(BIN)/python -m benchmarks.pressure $(BENCH_ARGS)
