@@ -21,7 +21,7 @@ MOST_SHOWN = 20
 def main() -> int:
     """Compares and reports."""
     parser = argparse.ArgumentParser(prog="tests.sql_twins", description="Aurora against DuckDB on random cases.")
-    parser.add_argument("cases", nargs="?", type=int, default=2_000, help="how many of each family (2000)")
+    parser.add_argument("cases", nargs="?", type=int, default=500, help="how many of each family (500)")
     parser.add_argument("--seed", type=int, default=1_000_000, help="the number of the first case")
     parser.add_argument("--only", choices=FAMILIES, action="append", help="this family alone")
     given = parser.parse_args()
